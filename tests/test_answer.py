@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from firsthand.answer import QUERY_CHARACTERS_MAX, Answer, Hit, Outcome, Query, Scope
+from firsthand.answer import QUERY_CHARACTERS_MAX, Answer, Band, Hit, Outcome, Query, Scope
 from firsthand.errors import QueryError
 from firsthand.event import Kind, Trust
 
-HIT = Hit("fh:x", 1.0, {"words": 1.0}, "p", 0, (), 1, Kind.NOTE, "s", 0, "", "", Trust.AGENT, None, 1)
+HIT = Hit("fh:x", 1.0, {"words": 1.0}, "p", (), (), 1, Kind.NOTE, "s", 0, "", "", Trust.AGENT, None, 1)
 
 
 def test_a_query_has_defaults_and_an_open_scope():
@@ -33,7 +33,7 @@ def test_numbers_out_of_range_are_refused(name, wrong):
 def test_the_edges_of_the_numbers():
     """The least and the greatest of each number are taken."""
     Query("", hits_max=1, budget_tokens_max=1, skip=0, deadline_ms=1)
-    Query("x" * QUERY_CHARACTERS_MAX, hits_max=1_000, budget_tokens_max=10_000_000, skip=100_000, deadline_ms=3_600_000)
+    Query("x" * QUERY_CHARACTERS_MAX, hits_max=200, budget_tokens_max=10_000_000, skip=100_000, deadline_ms=3_600_000)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,14 @@ def test_an_answer_is_its_hits():
 
 def test_the_outcomes():
     """The types of an answer, in the words that users read."""
-    assert [outcome.value for outcome in Outcome] == ["found", "weak", "absent", "filtered", "degraded"]
+    assert [outcome.value for outcome in Outcome] == ["found", "absent", "filtered", "degraded"]
+
+
+def test_bands_have_an_order():
+    """A band reaches those below it and itself, and no more."""
+    assert [band.value for band in Band] == ["unlikely", "possible", "likely"]
+    assert [band for band in Band if band.reaches(Band.POSSIBLE)] == [Band.POSSIBLE, Band.LIKELY]
+    assert Answer(Query("q"), Outcome.ABSENT, ()).band is Band.UNLIKELY
 
 
 @pytest.mark.parametrize(

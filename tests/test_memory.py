@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import apsw
 import pytest
 
 from firsthand import Memory
 from firsthand.answer import Outcome
 from firsthand.errors import Unresolvable
-from firsthand.event import Draft, Kind
 
 
 def test_live_events_have_a_time(tmp_path):
@@ -43,27 +41,3 @@ def test_a_span_is_erased_whole(tmp_path):
         with pytest.raises(Unresolvable):
             memory.erase([f"fh:{one.id}..01M7Y31GAPDH57D2W0FWX2D8WA"])
         assert memory.verify().problems == ()
-
-
-def test_common_terms_are_counted_as_a_live_store_grows(tmp_path, monkeypatch):
-    """Appends alone, without an import, bring the counts up to date that bound a query."""
-    monkeypatch.setattr("firsthand.space.FOLLOW_EVENTS", 1_200)
-    with Memory.open(tmp_path / "s") as memory:
-        drafts = [Draft(Kind.NOTE, f"crow {number}".encode()) for number in range(600)]
-        for _ in range(2):
-            assert not has_counts(memory)
-            memory.append(drafts, session="a")
-        assert has_counts(memory)
-        assert memory.verify().problems == ()
-
-
-def has_counts(memory):
-    """Say whether the document frequencies of common terms were counted."""
-    if not (memory.path / "index" / "1.db").exists():
-        return False
-    db = apsw.Connection(str(memory.path / "index" / "1.db"), flags=apsw.SQLITE_OPEN_READONLY)
-    try:
-        there = db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'term_df'").get
-        return bool(there and db.execute("SELECT df FROM term_df WHERE term = 'crow'").get)
-    finally:
-        db.close()

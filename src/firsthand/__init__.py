@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from firsthand.agents.agent import Agent
     from firsthand.agents.agent_tools import AgentTools
-    from firsthand.answer import Answer, Conditions, Hit, Outcome, Query, Scope
+    from firsthand.answer import Answer, Band, Conditions, Hit, Outcome, Query, Scope
     from firsthand.context.anatomy import Anatomy
     from firsthand.context.executors import Executor
     from firsthand.context.receipt import Receipt
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Agent", "AgentTools", "Anatomy", "Answer", "AppendError", "Appended", "Budget", "Checked", "Claim", "Conditions",
-    "Draft", "Embedder", "Erased", "Erasure", "Event", "Executor", "Exported", "FirsthandError",
+    "Agent", "AgentTools", "Anatomy", "Answer", "AppendError", "Appended", "Band", "Budget", "Checked", "Claim",
+    "Conditions", "Draft", "Embedder", "Erased", "Erasure", "Event", "Executor", "Exported", "FirsthandError",
     "FormatError", "Hit", "ImportReport", "InvalidArgument", "Kind", "Memory", "Moment", "NotAStore", "Note", "Outcome",
     "Pointer", "PointerError", "Proof", "PullLimits", "Query", "QueryError", "Receipt", "Request", "Scope", "Session",
     "SessionWindow", "Stats", "StoreBusy", "StoreDamaged", "StoreError", "TaskState", "Trust", "Unresolvable",
@@ -66,7 +66,7 @@ __all__ = [
 _ROOMS = {
     "agents.agent": ("Agent",),
     "agents.agent_tools": ("AgentTools",),
-    "answer": ("Answer", "Conditions", "Hit", "Outcome", "Query", "Scope"),
+    "answer": ("Answer", "Band", "Conditions", "Hit", "Outcome", "Query", "Scope"),
     "context.anatomy": ("Anatomy",),
     "context.executors": ("Executor",),
     "context.receipt": ("Receipt",),

@@ -1,6 +1,6 @@
 """What a recall asks and what it answers, as values that know no storage.
 
-An empty answer says why (DESIGN 2.5), and every hit shows its score and the
+An empty answer says why (DESIGN 2.6), and every hit shows its score and the
 parts of it.
 """
 
@@ -16,11 +16,9 @@ from firsthand.moment import Moment
 from firsthand.value import field, short_repr, value
 
 QUERY_CHARACTERS_MAX = 100_000
-HITS_MAX = 1_000
+HITS_MAX = 200
 SCOPE_NAMES_MAX = 200  # of each field of a scope: SQLite nests no more than some hundred conditions
 SCOPE_SESSIONS_MAX = 20_000  # whole names of sessions are one value to SQLite
-ATTEMPTS_MAX = 8
-COST_MAX = 1_000.0
 LINES_MAX = 64  # of each list of conditions
 LINE_CHARACTERS_MAX = 2_000
 
@@ -28,11 +26,23 @@ LINE_CHARACTERS_MAX = 2_000
 class Outcome(StrEnum):
     """The type of an answer."""
 
-    FOUND = "found"
-    WEAK = "weak"  # below the confidence gate, and shown as such
-    ABSENT = "absent"  # searched everything in scope, nothing matches
+    FOUND = "found"  # there are hits; `Answer.band` says how likely it is that they answer
+    ABSENT = "absent"  # everything in scope was searched, and nothing matches
     FILTERED = "filtered"  # nothing in scope, but there is a match outside the scope or time asked for
-    DEGRADED = "degraded"  # a stage is behind or broken: `Answer.notes` names it
+    DEGRADED = "degraded"  # something was not looked at: `Answer.notes` says what and why
+
+
+class Band(StrEnum):
+    """How likely it is that one of the first ten hits answers; docs/recall.md says what each is worth."""
+
+    UNLIKELY = "unlikely"
+    POSSIBLE = "possible"  # the normal case, and no alarm
+    LIKELY = "likely"
+
+    def reaches(self, least: Band) -> bool:
+        """Say whether this band is at least as likely as another one."""
+        bands = list(Band)
+        return bands.index(self) >= bands.index(least)
 
 
 @value
@@ -94,8 +104,7 @@ class Conditions:
 
     Attributes:
         goal, phase: one text each; empty while unknown.
-        open_loops, premises: one text each.
-        key_events: pointers of the events that the task rests on.
+        open_loops: one text each.
         session: whose task it is; empty for none.
 
     Raises:
@@ -105,18 +114,15 @@ class Conditions:
     goal: str = ""
     phase: str = ""
     open_loops: tuple[str, ...] = ()
-    premises: tuple[str, ...] = ()
-    key_events: tuple[str, ...] = ()
     session: str = ""
 
     def __post_init__(self) -> None:
         for name in ("goal", "phase", "session"):
             _check_line(getattr(self, name), name)
-        for name in ("open_loops", "premises", "key_events"):
-            lines = _listed(getattr(self, name), name)
-            if len(lines) > LINES_MAX:
-                raise QueryError(f"{name} has at most {LINES_MAX} lines; got {len(lines):,}")
-            object.__setattr__(self, name, tuple(_check_line(line, name) for line in lines))
+        lines = _listed(self.open_loops, "open_loops")
+        if len(lines) > LINES_MAX:
+            raise QueryError(f"open_loops has at most {LINES_MAX} lines; got {len(lines):,}")
+        object.__setattr__(self, "open_loops", tuple(_check_line(line, "open_loops") for line in lines))
 
 
 @value
@@ -125,16 +131,12 @@ class Query:
 
     Attributes:
         text: any text at all; no character of it is an operator.
-        hits_max: most hits to answer with, 1 to 1,000.
-        budget_tokens_max: most tokens of previews, all hits together.
+        hits_max: most hits to answer with, 1 to 200.
+        budget_tokens_max: most tokens of previews, all together.
         skip: hits to pass over, to get more of the same answer.
-        deadline_ms: after this long the search stops and says `truncated`.
+        deadline_ms: after this long the search stops and says what it did not look at.
         conditions: the task it is asked for; None leaves the score to the query alone.
         now: what "yesterday" in the text is counted from; None is the moment of asking.
-        attempts_max: most attempts, 1 to 8; 1 asks as it stands and never again in other words.
-        cost: how many second looks one false memory costs, above 0: an answer is `found` when its confidence
-            is at least ``cost / (1 + cost)``.
-        mmr_lambda: 1 ranks by score alone, less puts what repeats a better hit further down; 0.5 to 1.
 
     Raises:
         QueryError: a number is out of its range, or the text is over 100,000 characters.
@@ -148,9 +150,6 @@ class Query:
     deadline_ms: int = 2_000
     conditions: Conditions | None = None
     now: Moment | None = None
-    attempts_max: int = 3
-    cost: float = 3.0
-    mmr_lambda: float = 0.8
 
     def __post_init__(self) -> None:
         _check_text(self.text)
@@ -163,20 +162,10 @@ class Query:
             ("budget_tokens_max", 1, 10_000_000),
             ("skip", 0, 100_000),
             ("deadline_ms", 1, 3_600_000),
-            ("attempts_max", 1, ATTEMPTS_MAX),
         ):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
                 raise QueryError(f"{name} is a whole number from {low} to {high}; got {value!r}")
-        for name, least, most in (("cost", 0.001, COST_MAX), ("mmr_lambda", 0.5, 1.0)):
-            number = getattr(self, name)
-            if isinstance(number, bool) or not isinstance(number, (int, float)) or not least <= number <= most:
-                raise QueryError(f"{name} is a number from {least:g} to {most:g}; got {number!r}")
-
-    @property
-    def threshold(self) -> float:
-        """The least confidence of an answer that is `found`: below it a second look costs less than a false memory."""
-        return self.cost / (1 + self.cost)
 
 
 @value
@@ -184,15 +173,14 @@ class Hit:
     """One event that answers.
 
     Attributes:
-        pointer: expands to the exact bytes.
+        pointer: expands to the exact bytes of all of it.
         score: from 0 to 1, higher is better; comparable within one answer only.
         parts: what the score is made of, by name.
-        preview: the passage that matches, as text; cut to the budget.
-        preview_start: byte offset of the preview in the content.
+        preview: the passages that match, as text, cut to the budget; of a tool call its values.
+        spans: pointers of exactly those bytes that the preview shows, in its order.
         exact: the strings of the query that stand in the content, character for character.
-        found_by: what its ``base`` is made of, by name; of no common scale.
-        companion_of: pointer of the hit that it belongs with (the other half of a key, the call of a result);
-            empty for a hit of its own.
+        copies: pointers of further events with the same text; they are no hits of their own.
+        companion_of: pointer of the hit that it belongs with, as a call's result does; empty for a hit of its own.
         replaced_by: pointer of what took its place by the ledger; of the decision where nothing did; empty while it
             stands. It is an answer all the same: who asks what it was finds it.
     """
@@ -201,7 +189,7 @@ class Hit:
     score: float
     parts: dict[str, float]
     preview: str
-    preview_start: int
+    spans: tuple[str, ...]
     exact: tuple[str, ...]
     position: int
     kind: Kind
@@ -212,7 +200,7 @@ class Hit:
     trust: Trust
     time: Moment | None
     size_bytes: int
-    found_by: dict[str, float] = field(default_factory=dict)
+    copies: tuple[str, ...] = ()
     companion_of: str = ""
     replaced_by: str = ""
 
@@ -222,55 +210,41 @@ class Hit:
 
 
 @value
-class Hop:
-    """One attempt of a recall, in the words it was made in (total-recall 4.2, 11).
-
-    Attributes:
-        how: what made its words: ``as asked``, ``key terms`` ...
-        query: its words.
-        hits: pointers, best first.
-        confidence: that one of them answers, from 0 to 1.
-        passed: True when that is at least the threshold.
-    """
-
-    how: str
-    query: str
-    hits: tuple[str, ...]
-    confidence: float
-    passed: bool
-
-
-@value
 class Answer:
     """What a recall found, or why it found nothing.
 
     Attributes:
         outcome: its type.
         hits: best first.
+        companions: what belongs with hits, as a call's result does; beside the hits, and of no score.
+        said: up to five messages of the user on the question, in order of date; nothing is decided about them but
+            what the ledger says (`Hit.replaced_by`).
+        band: how likely it is that one of the first ten hits answers.
+        likelihood: the same as a number from 0 to 1; 0 without hits.
+        signals: what the likelihood is computed from, by name.
+        attempts: the texts that were asked, in order: the question, and one more where that helped.
         more: True when a further page (`Query.skip`) has hits.
         truncated: True when the search was bounded before it had seen all matches.
-        notes: sentences on what was bounded, behind or broken.
+        notes: sentences on what was not looked at, behind or broken.
         through: the last position that was searched.
-        confidence: that the hits answer the query, from 0 to 1, as the gate has learned it; 0 without hits.
-        threshold: the confidence from which an answer is `found`.
-        gate: what the confidence rests on, in a sentence.
-        hops: the attempts, in the order they were made.
     """
 
     query: Query
     outcome: Outcome
     hits: tuple[Hit, ...]
+    companions: tuple[Hit, ...] = ()
+    said: tuple[Hit, ...] = ()
+    band: Band = Band.UNLIKELY
+    likelihood: float = 0.0
+    signals: dict[str, float] = field(default_factory=dict)
+    attempts: tuple[str, ...] = ()
     more: bool = False
     truncated: bool = False
     notes: tuple[str, ...] = ()
     through: int = 0
-    confidence: float = 0.0
-    threshold: float = 0.0
-    gate: str = ""
-    hops: tuple[Hop, ...] = ()
 
     def __repr__(self) -> str:
-        named = {"outcome": self.outcome, "hits": len(self.hits), "confidence": round(self.confidence, 2)}
+        named = {"outcome": self.outcome, "hits": len(self.hits), "likelihood": round(self.likelihood, 2)}
         return short_repr("Answer", named | {"query": self.query.text, "notes": self.notes})
 
     def __bool__(self) -> bool:

@@ -36,7 +36,6 @@ from firsthand.notes.check import Checked, check, recheck
 from firsthand.notes.claim import Claim, claims_of
 from firsthand.notes.writer import Noted, note
 from firsthand.pointer import Pointer
-from firsthand.recall.calibrate import keep_learned
 from firsthand.recall.search import query_of
 from firsthand.session import Session
 from firsthand.space import Address, Space, pointer_of
@@ -147,8 +146,8 @@ class Memory(Space):
             since, until: event time, inclusive: a `Moment`, ISO 8601 text or an epoch number.
             budget_tokens_max: of all previews together.
             skip: hits to pass over, to read on.
-            rewrite: gives a question in other words, for when the first answer is not sure; when it fails, a note
-                says so.
+            rewrite: gives a question in other words, for when it is not likely that the first answer answers; when it
+                fails, a note says so.
 
         Raises:
             QueryError: a number is out of range, a time cannot be read, or a name is no name.
@@ -291,20 +290,5 @@ class Memory(Space):
         Vectors are thrown away too, and made anew in the background, or by `follow`.
         """
         rebuilt = self.log.rebuild(progress)
-        self.follow_words()
-        keep_learned(self)
+        self.wake()
         return rebuilt
-
-    def follow(self, *, progress: Callable[[int, int], None] | None = None) -> None:
-        """Bring everything up to date that follows the log: counts of common terms, the accelerator, vectors, the gate.
-
-        The first two only speed recall; imports and rebuilds bring them up to date too. The gate takes some seconds.
-
-        Args:
-            progress: called with the position that the vectors reach, and the last one.
-
-        Raises:
-            ModelError: the embedder failed; what was made before that is kept.
-        """
-        super().follow(progress=progress)
-        keep_learned(self, vectors=True)

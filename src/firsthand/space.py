@@ -1,9 +1,8 @@
 """Space: one namespace of an open store, its log and what follows the log.
 
-Opens and closes the log, the text index, the vectors and the accelerator of one
-namespace together. Every room above takes a `Space`; `firsthand.memory.Memory` is one
-too. The invariant: what `append` has returned is on disk, and `expand` gives the
-exact bytes of what a pointer addresses.
+Opens and closes the log, the text index and the vectors of one namespace together. Every
+room above takes a `Space`; `firsthand.memory.Memory` is one too. The invariant: what
+`append` has returned is on disk, and `expand` gives the exact bytes of what a pointer addresses.
 
 It knows the log and the indexes, and nothing of recall, windows, notes or agents.
 """
@@ -13,24 +12,19 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
-
-import apsw
+from typing import TYPE_CHECKING, Any, Self
 
 from firsthand import environment, fence, pointer
 from firsthand.answer import kind_of
-from firsthand.errors import InvalidArgument, StoreBusy
+from firsthand.errors import InvalidArgument
 from firsthand.event import Draft, Event, Kind
-from firsthand.index.accelerator import Accelerator, available
 from firsthand.index.dense import Dense, VectorSpace, states
 from firsthand.index.embed.named import named
 from firsthand.index.embed.port import Embedder, accepted
-from firsthand.index.learned import Learned
 from firsthand.index.stats import Stats, measure
 from firsthand.index.text import TextIndex
-from firsthand.index.tokenizer import stems
 from firsthand.index.vectors import Vectors
 from firsthand.log.append import Appended
 from firsthand.log.log import TIMEOUT_MS, Log
@@ -40,8 +34,8 @@ from firsthand.log.read import SessionInfo
 from firsthand.pointer import Pointer
 from firsthand.value import cut
 
-FOLLOW_EVENTS = 5_000
-ACCELERATE_EVENTS_MIN = 50_000
+if TYPE_CHECKING:
+    from firsthand.index.postings import IndexCache, IndexMoment
 
 Address = str | Pointer | Appended
 """What names an event, a span or a part of one: a pointer, its text, or what an append gave."""
@@ -102,15 +96,14 @@ class Space:
             create=create,
             timeout_ms=timeout_ms,
             indexes=(self.text_index,),
-            followers=(Vectors(), Learned()),
+            followers=(Vectors(),),
             heads=environment.heads_folder(),
         )
         self.near = None if meaning is None else Dense(self.log, self.namespace, meaning)
         if self.near is not None:
             weakref.finalize(self, self.near.stop)  # at the process's end too: no thread stays in a model's code
         self.read_once = dict[tuple[str, str], tuple[int, Any]]()
-        self._accelerator: Accelerator | None = None
-        self._appended = 0
+        self._index_cache: IndexCache | None = None
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] | None = None, **options: Any) -> Self:
@@ -164,11 +157,7 @@ class Space:
         appended = self.log.append(
             drafts, namespace=self.namespace, session=session, expected_position=expected_position
         )
-        self._appended += len(appended)
-        if self._appended >= FOLLOW_EVENTS:
-            self._count_in_passing()
-        if self.near is not None:
-            self.near.wake()
+        self.wake()
         return appended
 
     # read --------------------------------------------------------------------------------------------
@@ -243,6 +232,16 @@ class Space:
         """Measure the store: events, sessions, sizes, how far the indexes reach."""
         return measure(self.log, self.namespace, self.near)
 
+    @contextmanager
+    def index_moment(self) -> Iterator[IndexMoment]:
+        """Read the text index as of one moment, for the length of a block: its columns and postings, as arrays."""
+        from firsthand.index.postings import IndexCache, open_moment  # noqa: PLC0415 - numpy
+
+        if self._index_cache is None:
+            self._index_cache = IndexCache()
+        with open_moment(self.log.reader, self.namespace, self._index_cache) as moment:
+            yield moment
+
     # what follows the log ------------------------------------------------------------------------------
 
     def vectors(self) -> tuple[VectorSpace, ...]:
@@ -254,20 +253,8 @@ class Space:
         """The identity of the embedder in use; empty for words alone."""
         return self.near.embedder.identity if self.near is not None else ""
 
-    def accelerator(self, *, make: bool = False) -> Accelerator | None:
-        """Give the accelerator of a large store, if there is one (or one is to be made) and it can be used."""
-        if self._accelerator is None and (make or self._accelerator_folder().exists()):
-            self._accelerator = self.accelerator_of_log() if available() else None
-        return self._accelerator
-
-    def accelerator_of_log(self) -> Accelerator:
-        """Give the accelerator of this namespace, made or not: to look how far it is, or to discard it."""
-        reader = self.log.reader
-        key = reader.namespace_key(self.namespace)
-        return Accelerator(self._accelerator_folder(), reader, key, stems(reader.db), read_only=self.read_only)
-
     def follow(self, *, progress: Callable[[int, int], None] | None = None) -> None:
-        """Bring everything up to date that follows the log: counts of common terms, the accelerator, vectors.
+        """Bring everything up to date that follows the log: the text index and, with an embedder, vectors.
 
         Args:
             progress: called with the position that the vectors reach, and the last one.
@@ -275,42 +262,16 @@ class Space:
         Raises:
             ModelError: the embedder failed; what was made before that is kept.
         """
-        self.follow_words()
-        if self.near is not None and not self.read_only:
+        if self.read_only:
+            return
+        self.log.flush_indexes(self.namespace)
+        if self.near is not None:
             self.near.follow(progress)
 
-    def follow_words(self) -> None:
-        """Bring the counts and the accelerator up to date, and have vectors follow in the background."""
+    def wake(self) -> None:
+        """Have vectors follow in the background, where an embedder is named."""
         if self.near is not None:
             self.near.wake()
-        if self.read_only or self.log.reader.index_faults(self.namespace) or not self.position:
-            return
-        self._count()
-        accelerator = self.accelerator(make=self.position >= ACCELERATE_EVENTS_MIN)
-        while accelerator is not None and accelerator.advance(ACCELERATE_EVENTS_MIN):
-            pass
-
-    def _accelerator_folder(self) -> Path:
-        return self.log.root / "cache" / f"tantivy-{self.log.reader.namespace_key(self.namespace)}"
-
-    def _count(self) -> None:
-        """Index what waits and count the common terms again where that is due."""
-        key = self.log.namespace_key(self.namespace)
-
-        def count(db: apsw.Connection) -> None:
-            if self.log.index_files.attach(key):
-                with db:
-                    self.text_index.refresh(db, key)
-
-        self.log.flush_indexes(self.namespace)
-        self.log.exclusively(count)
-
-    def _count_in_passing(self) -> None:
-        """Count after an append that is on disk already: what only speeds recall must not make it fail."""
-        self._appended = 0
-        with suppress(StoreBusy):  # the store is crowded: it is tried again as many appends later
-            if not self.log.reader.index_faults(self.namespace):
-                self._count()
 
 
 def pointer_of(address: Address) -> Pointer:

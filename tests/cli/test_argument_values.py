@@ -14,7 +14,7 @@ from firsthand.cli.arguments import parser
         (["agent", "close", "--all", "--seconds", "-1"], "expected a number from 0 to 1e+09; got '-1'"),
         (["agent", "preamble", "--tokens", "0"], "expected a whole number from 1 to 1,000,000,000; got '0'"),
         (["agent", "cues", "why", "--tokens", "many"], "expected a whole number from 1 to 1,000,000,000; got 'many'"),
-        (["recall", "why", "--limit", "1001"], "expected a whole number from 1 to 1,000; got '1001'"),
+        (["recall", "why", "--limit", "201"], "expected a whole number from 1 to 200; got '201'"),
         (["import", "--map", "content"], "expected NAME=FIELD such as content=text; got 'content'"),
         (["recall", "why", "--since", "soon"], "or seconds since 1970; got 'soon'"),
     ],

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from firsthand import Answer, Hit, Kind, Outcome, Query, Trust
-from firsthand.answer import Hop
+from firsthand import Answer, Band, Hit, Kind, Outcome, Query, Trust
 from firsthand.cli.output import Output
 from firsthand.cli.recall import explain
 from firsthand.value import replace
 
-PARTS = {"base": 0.8, "premise": 1.0, "phase": 0.9, "superseded": 0.25, "task_relevance": 1.0}
 HIT = Hit(
-    "fh:a", 0.54, PARTS, "p", 0, ("a",), 1, Kind.NOTE, "s", 0, "", "", Trust.AGENT, None, 1,
-    found_by={"words": 7.2, "vector": 0.4},
+    "fh:a", 0.54, {"words": 0.4, "neighbours": 0.14}, "p", (), ("a",), 1, Kind.NOTE, "s", 0, "", "", Trust.AGENT, None,
+    1,
 )  # fmt: skip
 
 
@@ -31,10 +29,14 @@ def explained(capsysbinary):
 
 def test_stored_text_cannot_forge_a_line(explained):
     """Line ends and control signs of stored text are escaped."""
-    forged = replace(HIT, exact=("x\n1   0.99",), companion_of="fh:z")
-    lines = explained(
-        Answer(Query("x"), Outcome.FOUND, (forged,), hops=(Hop("as asked", "a\x1b[2J\nb", (), 0.0, False),))
-    )
-    assert len(lines) == 8
-    assert lines[1].endswith("belongs with fh:z; exact: x\\n1   0.99")
+    forged = replace(HIT, exact=("x\n1   0.99",))
+    answer = Answer(
+        Query("x"), Outcome.FOUND, (forged,), band=Band.POSSIBLE, likelihood=0.3, signals={"held": 0.5},
+        attempts=("x", "a\x1b[2J\nb"),
+    )  # fmt: skip
+    lines = explained(answer)
+    assert lines[0].split() == ["#", "score", "words", "neighbours", "exact", "strings"]
+    assert lines[1].split()[:4] == ["3", "0.54", "0.40", "0.14"]
+    assert lines[1].endswith("x\\n1   0.99")
+    assert "likelihood 0.30 (possible), from: held 0.50" in lines
     assert "\x1b" not in "".join(lines)

@@ -52,7 +52,7 @@ def test_json_lines_are_read_with_a_stated_mapping(shell, tmp_path):
         0, ["2 new events, 0 known already", "1 record not understood, kept word for word (quarantined):"]
     )  # fmt: skip
     assert said.lines[4].endswith("chat.log:2 (byte 72): there is no field 'text'")
-    (hit,) = shell("recall", "crow", "--json").json["hits"]
+    hit = shell("recall", "crow", "--json").json["hits"][0]
     assert (hit["kind"], hit["time"]) == ("agent_message", "2026-01-01T00:00:00.000Z")
     assert shell(*typed, "--json").json["events_new"] == 0
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import shlex
 
@@ -20,56 +19,48 @@ def test_a_hit_shows_where_it_stands(shell):
     assert said.lines[0] == f"1  {pointer}  2026-01-31 12:00:00+01:00  user_message by ann"
     assert said.lines[1].startswith("   session house  turn 1  18 B  score ")
     assert said.lines[2:4] == ["   | the needle is here", ""]
-    assert said.lines[4].startswith("found: 1 hit, confidence 0.")
+    assert re.match("found: 1 hit, .* the answer", said.lines[4])
     assert said.error == f"read one: firsthand show {pointer}\n"
 
 
-def test_explain_multiplies_out_to_the_score(shell):
-    """--explain shows of each hit the parts of its score and what found it, then every attempt with its words."""
+def test_explain_adds_up_to_the_score(shell):
+    """--explain shows of each hit the parts of its score, and what the likelihood is computed from."""
     shell.append("see /srv/data/a.db for it")
     shell.append("nothing of it")
     said = shell("recall", "where is data/a.db?", "--explain")
     assert said.code == 0
     heads = next(at for at, line in enumerate(said.lines) if line.startswith("#  "))
-    assert said.lines[heads].split("  ")[-1] == "found by"
-    number, score, *parts = said.lines[heads + 1].split()[:7]
-    assert number == "1"
-    assert float(score) == pytest.approx(math.prod(map(float, parts)), abs=0.02)
-    assert said.lines[heads + 1].endswith("exact: data/a.db")
-    hops = next(at for at, line in enumerate(said.lines) if line.startswith("attempt"))
-    assert said.lines[hops + 1].startswith("as asked")
-    assert said.lines[hops + 1].endswith("  where is data/a.db?")
-    assert any(line.startswith("what the confidence rests on: ") for line in said.lines)
-    assert shell("recall", "where is data/a.db?", "-v").lines[heads:hops] == said.lines[heads:hops]
+    names = said.lines[heads].split()
+    number, score, *parts = said.lines[heads + 1].split()[: len(names) - 2]
+    assert (number, names[:2]) == ("1", ["#", "score"])
+    assert float(score) == pytest.approx(sum(map(float, parts)), abs=0.03)
+    assert said.lines[heads + 1].endswith("data/a.db")
+    assert any(re.match(r"likelihood 0\.\d\d \(\w+\), from: ", line) for line in said.lines)
+    assert shell("recall", "where is data/a.db?", "-v").lines[heads] == said.lines[heads]
 
 
-def test_one_attempt_is_one_attempt(shell):
-    """--attempts bounds the attempts, and --cost what confidence an answer needs to be found."""
-    shell.append("the port of the build machine is 8443")
-    few = shell("recall", "build machine lunch menu yesterday", "--attempts", "1", "--json").json
-    assert (few["attempts_max"], len(few["hops"])) == (1, 1)
-    cheap, dear = (shell("recall", "build machine", "--cost", cost, "--json").json for cost in ("0.001", "1000"))
-    assert (cheap["outcome"], cheap["cost"]) == ("found", 0.001)
-    assert (dear["outcome"], dear["threshold"]) == ("weak", pytest.approx(1000 / 1001))
-    said = shell("recall", "build machine", "--cost", "1000")
-    assert said.code == 0
-    assert said.lines[0] == "weak: none is sure enough to count as found; check the source before you rely on one"
-    assert said.lines[-1].startswith("weak: 1 hit, confidence ")
+def test_what_the_user_said_stands_behind_the_hits(shell):
+    """Messages of the user on the question come in order of date; one that is a hit is named by its number."""
+    shell.append("the port of staging is 8080", "a", "user_message", "--time", "2026-01-01")
+    shell.append("the port of staging is 8443 now", "b", "user_message", "--time", "2026-02-01")
+    lines = shell("recall", "port of staging").lines
+    at = next(number for number, line in enumerate(lines) if line.startswith("what you said on it"))
+    assert [line.split()[1] for line in lines[at + 1 : at + 3]] == ["2026-01-01", "2026-02-01"]
+    assert all(re.search(r"see [12]$", line) for line in lines[at + 1 : at + 3])
 
 
 @pytest.mark.parametrize(
-    "options", [("--attempts", "9"), ("--cost", "0"), ("--lambda", "0.4"), ("--lambda", "x"), ("--now", "soon")]
+    "options", [("--limit", "0"), ("--limit", "201"), ("--budget", "0"), ("--skip", "-1"), ("--now", "soon")]
 )
 def test_a_number_out_of_its_range_is_a_usage_error(shell, options):
     """What is out of range is refused before the store is opened."""
     assert shell("recall", "x", *options).code == 2
 
 
-def test_lambda_and_now_are_told(shell):
-    """What was asked for is in the JSON answer, as it counted."""
+def test_now_is_told(shell):
+    """What "yesterday" was counted from is in the JSON answer."""
     shell.append("needle")
-    answer = shell("recall", "needle", "--lambda", "1", "--now", "2026-01-31", "--json").json
-    assert (answer["lambda"], answer["now"]) == (1.0, "2026-01-31T00:00:00.000Z")
+    assert shell("recall", "needle", "--now", "2026-01-31", "--json").json["now"] == "2026-01-31T00:00:00.000Z"
 
 
 def test_the_task_of_a_session_conditions_the_score(shell):
@@ -80,9 +71,7 @@ def test_the_task_of_a_session_conditions_the_score(shell):
     answer = shell("recall", "invoices table", "--task", "billing", "--json").json
     assert answer["task"]["session"] == "billing"
     assert "billing" in answer["task"]["goal"]
-    relevant = {hit["preview"].split()[-1]: hit["parts"]["task_relevance"] for hit in answer["hits"]}
-    assert relevant["PostgreSQL"] == 1.0
-    assert relevant["blue"] < 1.0
+    assert answer["hits"][0]["preview"].endswith("PostgreSQL")
     assert "for the task: goal " in shell("recall", "invoices table", "--task", "billing", "--explain").text
     missing = shell("recall", "invoices table", "--task", "nobody")
     assert (missing.code, missing.text) == (1, "")
@@ -95,7 +84,7 @@ def test_a_fenced_answer_is_never_stored_again(shell):
     said = shell("recall", "needle", "--fenced")
     assert (said.code, said.error) == (0, "")
     assert said.lines[0].startswith("<<firsthand ")
-    assert re.fullmatch(r"found: 1 hit, confidence 0\.\d\d", said.lines[1])
+    assert re.match("found: 1 hit, .* the answer", said.lines[1])
     assert said.lines[2].startswith(
         f"{pointer}  2026-01-31 00:00:00Z  tool_result by tool:bash  session house  turn 0  untrusted  score "
     )
@@ -159,7 +148,7 @@ def test_the_next_page_is_the_command_that_is_printed(shell):
     pages, typed = [], ["recall", "--session", "a b", "--limit", "2", "--", "--needle"]
     while typed and len(pages) < 20:
         said = shell(*typed)
-        pages += [line.split()[1] for line in said.lines if " fh:" in line]
+        pages += [line.split()[1] for line in said.lines if re.match(r"\d+  fh:", line)]
         following = [line for line in said.error.splitlines() if line.startswith("more: ")]
         typed = shlex.split(following[0].removeprefix("more: firsthand "))[0:] if following else []
     whole = shell("recall", "--session", "a b", "--", "--needle", "--json")
@@ -174,21 +163,20 @@ def test_json_has_every_field(shell):
     pointer = shell.append("needle", "s", "tool_result", "--tool", "bash", "--time", "2026-01-31")
     answer = shell("recall", "needle", "--json", "--budget", "100").json
     (hit,) = answer.pop("hits")
-    assert {"how", "query", "hits", "confidence", "passed"} == answer.pop("hops")[0].keys()
-    assert answer.pop("gate")
-    assert (answer.pop("outcome") == "found") is (answer.pop("confidence") >= 0.75)
+    assert answer.pop("band") in {"unlikely", "possible", "likely"}
+    assert 0 <= answer.pop("likelihood") <= 1
+    assert all(isinstance(number, float) for number in answer.pop("signals").values())
     assert answer == {
-        "query": "needle", "more": False, "skip": 0, "truncated": False, "notes": [], "through": 1, "task": None,
-        "attempts_max": 3, "cost": 3.0, "lambda": 0.8, "now": None, "threshold": 0.75,
+        "query": "needle", "outcome": "found", "companions": [], "said": [], "attempts": ["needle"], "more": False,
+        "skip": 0, "truncated": False, "notes": [], "through": 1, "task": None, "now": None,
     }  # fmt: skip
     parts = hit.pop("parts")
-    assert tuple(parts) == ("base", "premise", "phase", "superseded", "task_relevance")
-    assert hit.pop("score") == pytest.approx(parts["base"])
-    assert hit.pop("found_by").keys() <= {"words", "exact", "phrase", "neighbours"}
+    assert hit.pop("score") == pytest.approx(sum(parts.values()), abs=1e-6)
     assert hit == {
         "pointer": pointer, "position": 1, "session": "s", "turn": 0, "kind": "tool_result", "agent": "",
         "origin": "tool:bash", "trust": "untrusted", "time": "2026-01-31T00:00:00.000Z", "bytes": 6,
-        "exact": ["needle"], "preview": "needle", "preview_start": 0, "companion_of": None, "replaced_by": None,
+        "exact": ["needle"], "preview": "needle", "spans": [f"{pointer}@0-6"], "copies": [], "companion_of": None,
+        "replaced_by": None,
     }  # fmt: skip
 
 
@@ -220,7 +208,7 @@ def test_any_text_is_a_query(shell, query):
     shell.append("some 日本語 text 😀 AND more")
     said = shell("recall", "--json", "--", query)
     assert said.code in {0, 1}
-    assert said.json["outcome"] in {"found", "weak", "absent"}
+    assert said.json["outcome"] in {"found", "absent"}
     assert (said.code == 0) == (said.json["outcome"] != "absent") == bool(said.json["hits"])
 
 

@@ -222,7 +222,7 @@ def test_recall_stays_within_a_scope(memory):
     one.session.agent("heron of a")
     one.executor("deep").session.agent("heron of deep")
     found = {memory.expand(hit.pointer) for hit in one.recall("heron", hits_max=5).hits}
-    assert found == {b"heron of a", b"heron of deep"}
+    assert {text for text in found if b"heron" in text} == {b"heron of a", b"heron of deep"}
 
 
 def test_the_parents_window_does_not_grow_with_the_child(memory):

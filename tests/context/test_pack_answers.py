@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pack_windows import name, quarter
 
-from firsthand.answer import Answer, Hit, Outcome, Query
+from firsthand.answer import Answer, Band, Hit, Outcome, Query
 from firsthand.context.answers import is_binary, of_bytes, of_recall, of_source, of_span
 from firsthand.event import Artifact, Event, Kind, Trust, to_bytes
 from firsthand.moment import Moment
@@ -22,8 +22,8 @@ counters = st.sampled_from([quarter, len])
 
 def hit(number: int, preview: str = "the passage", **fields) -> Hit:
     made = Hit(
-        f"fh:{name(number)}", 0.31, {"base": 0.31}, preview, 0, ("needle",), number, Kind.TOOL_RESULT,
-        "deploy", 4, "", "tool:bash", Trust.UNTRUSTED, NOON, 11,
+        f"fh:{name(number)}", 0.31, {"base": 0.31}, preview, (f"fh:{name(number)}@0-11",), ("needle",), number,
+        Kind.TOOL_RESULT, "deploy", 4, "", "tool:bash", Trust.UNTRUSTED, NOON, 11,
     )  # fmt: skip
     return replace(made, **fields)
 
@@ -45,30 +45,31 @@ def event(number: int, content: bytes | None = b"said", **fields) -> Event:
 
 def test_a_hit_says_where_it_stands_and_how_sure_it_is():
     """Outcome first; then pointer, time, kind, who, session, turn, trust, size, score with its parts, preview."""
-    written = of_recall(answer(hit(7, "line\nline 2"), hit(8, agent="ann", preview_start=90)), session="deploy")
+    cut = hit(8, agent="ann", spans=(f"fh:{name(8)}@90-101",), size_bytes=200)
+    written = of_recall(answer(hit(7, "line\nline 2"), cut), session="deploy")
     place, score = "turn 4  untrusted", "score 0.31  exact: needle"
     assert written.text.split("\n") == [
-        "found: 2 hits",
+        "found: 2 hits, unlikely to hold the answer; other words may find it",
         f"fh:{name(7)}  2026-01-31 12:00:00Z  tool_result by tool:bash  {place}  {score}",
         "| line", "| line 2",
-        f"fh:{name(8)}  2026-01-31 12:00:00Z  tool_result by ann  {place}  11 bytes, from byte 90  {score}",
+        f"fh:{name(8)}  2026-01-31 12:00:00Z  tool_result by ann  {place}  @90-101 of 200 bytes  {score}",
         "| the passage",
     ]  # fmt: skip
     assert written.pointers == (f"fh:{name(7)}", f"fh:{name(8)}")
 
 
+BOUNDED = "the search was bounded before it had seen all matches"
 FIRST = {
     "absent: nothing matches; everything in scope was searched": answer(outcome=Outcome.ABSENT),
     "filtered: nothing in the scope asked for, but there are matches outside it; ask with less scope": answer(
         outcome=Outcome.FILTERED
     ),
-    "weak: 1 hit, confidence 0.31; not sure enough to count as found: check the source before you rely on one, or ask "
-    "in other words": answer(hit(1), outcome=Outcome.WEAK, confidence=0.31, threshold=0.75, gate="learned"),
-    "degraded: a stage is behind or broken, so this may not be all there is\nnote: the text index is behind": answer(
+    "found: 1 hit, which may hold the answer": answer(hit(1), band=Band.POSSIBLE),
+    "degraded: not everything was looked at, so this may not be all there is\nnote: the text index is behind": answer(
         outcome=Outcome.DEGRADED, notes=("the text index is behind",)
     ),
-    "found: 1 hit, and there are more; truncated: the search was bounded before it had seen all matches": answer(
-        hit(1), more=True, truncated=True
+    f"found: 1 hit (there are more), likely to hold the answer; {BOUNDED}": answer(
+        hit(1), more=True, truncated=True, band=Band.LIKELY
     ),
 }
 
@@ -116,8 +117,9 @@ def test_more_room_never_shows_nothing_where_less_room_showed_a_hit():
 
 def test_what_stands_in_the_window_is_named_and_not_repeated():
     """A hit that the reader has in front of it is one pointer in a line, and still counts as shown."""
-    written = of_recall(answer(hit(1, "seen already"), hit(2, "new")), visible={name(1)})
-    assert written.text.startswith(f"found: 2 hits\nin your context already: fh:{name(1)}\nfh:{name(2)}  ")
+    written = of_recall(answer(hit(1, "seen already"), hit(2, "new"), band=Band.POSSIBLE), visible={name(1)})
+    opening = f"found: 2 hits, which may hold the answer\nin your context already: fh:{name(1)}\nfh:{name(2)}  "
+    assert written.text.startswith(opening)
     assert "seen already" not in written.text
     assert written.pointers == (f"fh:{name(2)}", f"fh:{name(1)}")
 
@@ -132,18 +134,27 @@ def test_no_name_or_preview_passes_for_a_line_of_ours():
 
 
 def test_a_companion_says_what_it_belongs_with():
-    """What is there beside its hit says so, by pointer where its hit is not the line above."""
+    """What stands beside the hits comes behind them, and names its hit."""
     first, second = hit(1), hit(2, companion_of=f"fh:{name(1)}")
-    lines = of_recall(answer(first, second)).text.split("\n")
-    assert lines[3].endswith("  belongs with the one above")
-    assert not lines[1].endswith("above")
-    seen = of_recall(answer(first, second), visible={name(1)}).text.split("\n")
-    assert seen[2].endswith(f"  belongs with fh:{name(1)}")
+    lines = of_recall(answer(first, companions=(second,))).text.split("\n")
+    assert f"  belongs with fh:{name(1)}  " in lines[3]
+    assert "belongs" not in lines[1]
 
 
-def test_a_found_answer_says_how_sure_it_is():
-    """With a gate the confidence stands in the first line."""
-    assert of_recall(answer(hit(1), confidence=0.914, gate="learned")).text.startswith("found: 1 hit, confidence 0.91")
+def test_what_the_user_said_comes_last_and_no_text_comes_twice():
+    """Messages of the user stand behind the hits, each with its date; one that is a hit above is named there."""
+    first, second = hit(1, "the old port is 1"), hit(2, "the new port is 2", replaced_by=f"fh:{name(9)}")
+    lines = of_recall(answer(first, said=(first, second))).text.split("\n")
+    assert lines[3].startswith("what the user said on it, in order of date")
+    assert lines[4].endswith(f"the one above that ends in {name(1)[-6:]}")
+    assert lines[5].endswith(f"no longer holds: replaced by fh:{name(9)}")
+    assert lines[6] == "| the new port is 2"
+
+
+def test_events_with_the_same_text_are_named():
+    """Where a text stands in further events, its line names the first of them and says how many more there are."""
+    written = of_recall(answer(hit(1, copies=(f"fh:{name(2)}", f"fh:{name(3)}"))))
+    assert f"the same text: fh:{name(2)} and 1 more" in written.text
 
 
 # one event -----------------------------------------------------------------------------------------

@@ -62,7 +62,9 @@ def small_steps(monkeypatch):
     monkeypatch.setattr(rebuild, "REBUILD_EVENTS", 7)
 
 
-@pytest.mark.parametrize("step", ["FROM store", "count(*) FROM event", "docsize d LEFT", "fts5vocab", "id, sz"])
+@pytest.mark.parametrize(
+    "step", ["FROM store", "salt IS NOT NULL", "text_block", "count(*) FROM text_1_docsize", "fts5vocab", "words FROM"]
+)
 def test_a_proof_compares_an_index_with_the_log_of_its_own_moment(tmp_path, step):
     """Whenever another process appends and indexes during a proof, there is no difference."""
     with Memory.open(tmp_path / "s") as other:
@@ -74,7 +76,7 @@ def test_a_proof_compares_an_index_with_the_log_of_its_own_moment(tmp_path, step
         assert other.verify(deep=True).problems == ()
 
 
-@pytest.mark.parametrize("step", [".reach WHERE", "max(id)", "MATCH", "text_1_data"])
+@pytest.mark.parametrize("step", [".reach WHERE", "max(id)", "MATCH", "text_block", "_terms WHERE"])
 @pytest.mark.parametrize("action", [begin_rebuild, lambda other: say(other, "heron")], ids=["rebuilds", "indexes"])
 def test_a_recall_is_of_one_moment_while_another_process(tmp_path, step, action):
     """It finds what is indexed, however the index changes meanwhile, and shows nothing behind the position it names."""
@@ -84,7 +86,8 @@ def test_a_recall_is_of_one_moment_while_another_process(tmp_path, step, action)
             answer = memory.recall("address20")
             assert ran
         assert (answer.outcome, answer.through) == (Outcome.FOUND, EVENTS)
-        assert [hit.position for hit in answer.hits] == [21]
+        assert answer.hits[0].position == 21
+        assert {hit.position for hit in answer.hits} <= set(range(1, EVENTS + 1))
         other.rebuild()
         assert other.verify(deep=True).problems == ()
 

@@ -82,15 +82,16 @@ def break_store(root, *statements: str) -> None:
     ],
     ids=["behind", "deleted", "rows lost", "corrupt segment", "other version"],
 )
-def test_without_its_text_index_the_log_alone_answers(store, statement, stage):
-    """An index that is behind, gone, damaged or of other rules is named, and the event is found in the log."""
+def test_without_its_text_index_the_newest_events_answer(store, statement, stage):
+    """An index that is behind, gone, damaged or of other rules is named, and the newest events are still searched."""
     break_store(store, statement)
     with Memory.open(store, read_only=True) as memory:
         answer = memory.recall(ASKED)
     assert answer.outcome is Outcome.DEGRADED
     assert any(stage in note for note in answer.notes)
     assert any("firsthand store rebuild" in note for note in answer.notes)
-    assert answer.hits[0].preview == ANSWER
+    if "block" not in statement:  # of a list of rows that is damaged nothing is believed
+        assert answer.hits[0].preview == ANSWER
 
 
 @pytest.mark.parametrize("broken", [dead, not_numbers, too_short], ids=lambda one: one.__name__)
@@ -110,7 +111,7 @@ def test_vectors_of_another_model_are_not_asked(store):
     assert answer.outcome is Outcome.DEGRADED
     assert any(note.startswith("vectors: ") and "letters" in note for note in answer.notes)
     assert answer.hits[0].preview == ANSWER
-    assert not any("vector" in hit.found_by for hit in answer.hits)
+    assert not any("meaning" in hit.parts for hit in answer.hits)
 
 
 def test_damaged_vectors_are_not_believed(store):
@@ -180,7 +181,7 @@ def test_an_event_that_cannot_be_read_is_no_absence(store):
     db.close()
     with Memory.open(store, read_only=True) as memory:
         answer = memory.recall("/srv/invoices/ledger.db")
-        assert not answer.hits
+        assert not any("/srv/invoices/ledger.db" in hit.preview for hit in answer.hits)
         assert answer.outcome is Outcome.DEGRADED
         assert any("damaged" in note for note in answer.notes)
         assert not memory.verify().ok

@@ -182,62 +182,24 @@ def test_rebuild_and_erase_reach_the_vectors(tmp_path):
         assert memory.verify(deep=True).problems == ()
 
 
-LEXICAL = """
+APPENDING = """
 import json, sys
 from firsthand import Memory
-with Memory.open(sys.argv[1], read_only=True, create=False, embedder=sys.argv[2] or None) as memory:
-    hits = memory.recall("text 7 of many").hits
-print(json.dumps([len(hits) > 0, [name for name in ("numpy", "onnxruntime", "http.client") if name in sys.modules]]))
+with Memory.open(sys.argv[1], embedder=sys.argv[2] or None) as memory:
+    session = memory.session("s")
+    said = [session.user(f"text {number} of more") for number in range(40)]
+    whole = memory.expand(said[7]) == b"text 7 of more" and memory.stats().events == 60
+print(json.dumps([whole, [name for name in ("numpy", "onnxruntime", "http.client") if name in sys.modules]]))
 """
 
 
 @pytest.mark.parametrize("word", ["", "none"])
-def test_recall_by_words_loads_no_numpy(tmp_path, word):
-    """A process that recalls by words alone, in a store with vectors, loads neither numpy nor a model."""
+def test_appends_load_no_numpy(tmp_path, word):
+    """A process that appends, indexes and expands, in a store with vectors, loads neither numpy nor a model."""
     with Memory.open(tmp_path / "store") as memory:
         append(memory, 0, 20)
-    whole(tmp_path / "store").close()
     environment = {k: v for k, v in os.environ.items() if not k.startswith("FIRSTHAND")}
     environment |= {"FIRSTHAND_EMBEDDER": "minilm"} if word else {}
-    command = [sys.executable, "-c", LEXICAL, str(tmp_path / "store"), word]
+    command = [sys.executable, "-c", APPENDING, str(tmp_path / "store"), word]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     assert json.loads(done.stdout) == [True, []]
-
-
-WITHOUT_NUMPY = """
-import json, sys
-sys.modules["numpy"] = None
-from firsthand import Draft, Kind, Memory, callable_embedder
-from firsthand.errors import ModelError
-embedder = callable_embedder("words", 48, lambda texts: [[1.0] * 48 for _ in texts])
-with Memory.open(sys.argv[1], embedder=embedder) as memory:
-    found = memory.near.near("text 7", 3)
-    memory.append([Draft(Kind.USER_MESSAGE, b"one more")], session="s")
-    try:
-        memory.follow()
-        said = ""
-    except ModelError as error:
-        said = str(error)
-    memory.erase([list(memory.events())[0].id])
-    verified = memory.verify()
-print(json.dumps([found.rows, found.through, found.fault, said, verified.ok, list(verified.notes)]))
-"""
-
-
-def test_without_numpy_the_rest_works(tmp_path):
-    """Without numpy appends, erasure and verification work, and what needs it says what to install."""
-    with Memory.open(tmp_path / "store") as memory:
-        append(memory, 0, 20)
-    whole(tmp_path / "store").close()
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_NUMPY, str(tmp_path / "store")], capture_output=True, text=True, check=False
-    )
-    assert done.stderr == ""
-    missing = "vectors need numpy; run: pip install 'firsthand[vectors]'"
-    rows, through, fault, said, ok, notes = json.loads(done.stdout)
-    assert (rows, through, fault, said, ok) == ([], 20, missing, missing, True)
-    assert notes == [f"the bits of vectors were not compared with them: {missing}"]
-    with Memory.open(tmp_path / "store", embedder=words_embedder()) as memory:
-        memory.follow()
-        assert memory.vectors()[0].vectors == 21
-        assert memory.verify(deep=True).problems == ()

@@ -6,13 +6,10 @@ import argparse
 import ast
 import re
 import shlex
-from importlib.util import find_spec
 from pathlib import Path
 
-import pytest
-
 import firsthand
-from firsthand import Draft, Kind, Memory
+from firsthand import Memory
 from firsthand.agents import jobs
 from firsthand.agents.installation import PLUGIN, Installed
 from firsthand.health import stages, surroundings
@@ -89,25 +86,6 @@ def test_vectors_of_an_embedder_that_was_changed_are_a_note_once_new_ones_are_th
     with Memory.open(tmp_path, embedder=new) as memory:
         memory.follow()
         assert stages.of_vectors(memory) == []
-        assert memory.verify().ok
-
-
-@pytest.mark.skipif(find_spec("tantivy") is None, reason="the extra 'tantivy' is not installed")
-def test_the_fast_copy_far_behind_or_damaged_is_degraded(tmp_path, monkeypatch):
-    """A copy near the end is well; one that is too far behind, or of another log, is not asked, and told."""
-    with Memory.open(tmp_path, embedder="none") as memory:
-        memory.append([Draft(Kind.USER_MESSAGE, f"event {n}".encode()) for n in range(40)], session="s")
-        assert stages.of_accelerator(memory) == []
-        memory.accelerator_of_log().advance(10)
-        assert stages.of_accelerator(memory) == []
-        monkeypatch.setattr(stages, "TAIL_EVENTS_MAX", 20)
-        (one,) = stages.of_accelerator(memory)
-        assert (one.stage, one.severity, one.mend) == (Stage.INDEX, Severity.DEGRADED, "firsthand store follow")
-        assert "reaches position 10 of 40" in one.what
-        memory.accelerator_of_log().advance(100)
-        assert stages.of_accelerator(memory) == []
-        (tmp_path / "cache" / "tantivy-1" / "header.json").write_text("{}")
-        assert "is none of this log's" in stages.of_accelerator(memory)[0].what
         assert memory.verify().ok
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-import firsthand.recall.lexical  # noqa: F401 - it takes over the number, which must be the true one for other tests
 from firsthand.log import append
 
 

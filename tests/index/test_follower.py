@@ -13,16 +13,16 @@ from firsthand.event import Draft, Kind
 from firsthand.index import follower as following
 from firsthand.index import vectors
 from firsthand.index.follower import Step, VectorFollower
-from firsthand.index.passages import position_of
-from firsthand.index.shape import EMPTY
+from firsthand.index.shape import EMPTY, position_of
 from firsthand.index.vector_check import check, deep_check
+from firsthand.index.vector_texts import PASSAGES_MAX
 
 
 @pytest.fixture
 def log(tmp_path):
     one = with_vectors(tmp_path / "store", inline_max=2_000)
     yield one
-    assert check(one.reader.db) == ([], [])
+    assert check(one.reader.db) == []
     head = one.reader.head("default")[0]
     assert deep_check(one.reader.db, 1, one.reader.batches(1, head), one.reader) == []
     one.close()
@@ -82,7 +82,7 @@ def test_a_large_payload_has_a_vector_a_passage(log):
     (one,) = log.append([Draft(Kind.TOOL_RESULT, content)], namespace="default", session="s")
     follower = VectorFollower(log, "default", words_embedder())
     to_the_end(follower)
-    assert positions(log) == [1] * 8
+    assert positions(log) == [1] * PASSAGES_MAX
     log.erase("default", [one.id])
     assert positions(log) == []
 

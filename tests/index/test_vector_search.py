@@ -12,7 +12,7 @@ from firsthand.index import vector_search, vectors
 from firsthand.index.embed.port import callable_embedder
 from firsthand.index.follower import Step, VectorFollower
 from firsthand.index.nearest import Nearest
-from firsthand.index.passages import row_of
+from firsthand.index.shape import KEY_STEP, vector_key
 from firsthand.index.vector_scan import RESCORED_MAX, Scan, rescored
 from firsthand.index.vector_search import VectorSearch, identity_of
 
@@ -35,7 +35,7 @@ def fill(log, count: int, embedder=None) -> dict[int, str]:
         part = texts[start : start + 500]
         drafts = [Draft(Kind.USER_MESSAGE, text.encode()) for text in part]
         appended = log.append(drafts, namespace="default", session="s")
-        found |= {row_of(one.position, 0): text for one, text in zip(appended, part, strict=True)}
+        found |= {vector_key(one.position, 0): text for one, text in zip(appended, part, strict=True)}
     if embedder is not None:
         follow(log, embedder)
     return found
@@ -81,9 +81,9 @@ def test_a_large_space_is_searched_nearly_exactly(log):
     search = search_of(log, embedder)
     hit = 0
     for number in range(0, 5_000, 500):
-        truth = exact(texts.items(), texts[row_of(1 + number, 0)], 256)
+        truth = exact(texts.items(), texts[vector_key(1 + number, 0)], 256)
         best = set(sorted(truth, key=truth.__getitem__, reverse=True)[:10])
-        hit += len(best & {row for row, _ in search.near(texts[row_of(1 + number, 0)], 10).rows})
+        hit += len(best & {row for row, _ in search.near(texts[vector_key(1 + number, 0)], 10).rows})
     assert hit >= 0.95 * 100
 
 
@@ -95,7 +95,9 @@ def test_bounds_keep_to_positions(log, low, high):
     embedder = words_embedder()
     texts = fill(log, 300, embedder)
     truth = exact(texts.items(), "a broken engine")  # about the middle of all
-    found = search_of(log, embedder).near("a broken engine", 10, low=low, high=high)
+    found = search_of(log, embedder).near(
+        "a broken engine", 10, lambda keys: (low <= keys % KEY_STEP) & (keys % KEY_STEP < high)
+    )
     assert_exact(found, {row: cosine for row, cosine in truth.items() if low <= row < high}, 10)
 
 
@@ -107,19 +109,19 @@ def test_bits_beyond_the_memory_bound_are_read_each_time(log):
     query = Scan.query(vector_of("an old red boat"))
     keeping, forgetful = Scan(), Scan(cache_bytes_max=0)
     for _ in range(2):
-        answers = [one.nearest(log.reader.db, space, query, 10, 0, 1 << 40) for one in (keeping, forgetful)]
+        answers = [one.nearest(log.reader.db, space, query, 10) for one in (keeping, forgetful)]
         assert answers[0] == answers[1]
     assert (len(keeping._blocks), len(forgetful._blocks)) == (1, 0)
     (best, _), *_ = answers[0][0]
     log.erase("default", [log.reader.event_at("default", best).id])
-    assert keeping.nearest(log.reader.db, space, query, 300, 0, 1 << 40)[0] != answers[0]
-    assert best not in {row for row, _ in keeping.nearest(log.reader.db, space, query, 300, 0, 1 << 40)[0]}
+    assert keeping.nearest(log.reader.db, space, query, 300)[0] != answers[0]
+    assert best not in {row for row, _ in keeping.nearest(log.reader.db, space, query, 300)[0]}
 
 
 def test_more_candidates_are_compared_in_larger_spaces():
-    """400 up to 100,000 vectors, more with the root of their number up to a bound, and always four times the limit."""
+    """400 up to 100,000 vectors, more with the root of their number up to a bound, and always the limit."""
     assert [rescored(n, 10) for n in (1, 100_000, 400_000, 1_000_000, 10**9)] == [400, 400, 800, 1_264, RESCORED_MAX]
-    assert rescored(100, 1_000) == 4_000
+    assert rescored(100, 1_000) == 1_000
 
 
 def test_nothing_is_found_before_anything_is_embedded(log):
@@ -245,5 +247,5 @@ def test_vectors_of_zeros_have_no_direction(log):
                session="s")  # fmt: skip
     follow(log, embedder)
     search = search_of(log, embedder)
-    assert search.near("red boat", 3).rows[0][0] == row_of(2, 0)
+    assert search.near("red boat", 3).rows[0][0] == vector_key(2, 0)
     assert search.near("the void", 3) == Nearest((), 3)

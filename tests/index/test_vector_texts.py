@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 
 from firsthand.event import INJECTED, Draft, Kind
-from firsthand.index.passages import ROW_STEP
+from firsthand.index.index_rows import rows_of
+from firsthand.index.passages import cut
+from firsthand.index.shape import KEY_STEP
 from firsthand.index.vector_texts import PASSAGES_MAX, TEXT_CHARACTERS_MAX, texts_of
 
 
@@ -38,13 +40,29 @@ def test_what_has_no_words_has_no_text(log):
     ) == [[], [], [], [], [(0, "日本")]]
 
 
+def test_a_situation_of_a_note_has_a_text(log):
+    """Behind the passages of a note, as many as it has, each of its situations is embedded as it stands."""
+    meta = {"situations": ["the  disk\nis full", "...", "pods die"]}
+    for content, count in ((b"LOOK FIRST", 1), (b"rule and line\n" * 300, 3), (b"words " * 2_048 * PASSAGES_MAX, None)):
+        (found,) = texts(log, Draft(Kind.NOTE, content, meta=meta))
+        rows = len(list(rows_of(log.reader.event_at("default", log.reader.head("default")[0]), log.reader, str.split)))
+        assert count is None or rows == count + 3
+        numbers = [key // KEY_STEP for key, _ in found]
+        assert [(key // KEY_STEP - rows, text) for key, text in found[-2:]] == [
+            (-3, "the disk is full"), (-1, "pods die"),
+        ]  # fmt: skip
+        assert numbers[:-2] == list(range(min(rows - 3, PASSAGES_MAX)))
+
+
 def test_a_large_payload_has_a_text_a_passage(make_log):
-    """Each passage of an artifact has the text of its beginning, up to the stated number of passages."""
+    """Each passage of an artifact has a text, up to the stated number of passages."""
     log = make_log(inline_max=1_000)
     content = b"".join(b"line %06d of the output\n" % number for number in range(3_000))
     (found,) = texts(log, Draft(Kind.TOOL_RESULT, io.BytesIO(content), meta={"tool": "make"}))
-    assert [row // ROW_STEP for row, _ in found] == list(range(-(-len(content) // 16_384)))
-    assert found[0][1].startswith("make: line 000000 of the output line 000001")
-    assert {len(text) for _, text in found[:-1]} <= set(range(TEXT_CHARACTERS_MAX, TEXT_CHARACTERS_MAX + 7))
-    large = io.BytesIO(b"words " * (16_384 * (PASSAGES_MAX + 2) // 6))
+    passages = list(cut((content,), len(content)))
+    assert [row // KEY_STEP for row, _ in found] == [passage.number for passage in passages]
+    for (_, text), passage in zip(found, passages, strict=True):
+        assert text.startswith("make: line")
+        assert passage.data.decode().replace("\n", " ").startswith(text.removeprefix("make: ")[:TEXT_CHARACTERS_MAX])
+    large = io.BytesIO(b"words " * (2_048 * (PASSAGES_MAX + 2) // 6))
     assert len(texts(log, Draft(Kind.TOOL_RESULT, large))[0]) == PASSAGES_MAX

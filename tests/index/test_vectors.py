@@ -9,8 +9,7 @@ from embedders import with_vectors
 from firsthand.errors import StoreDamaged
 from firsthand.event import Draft, Kind
 from firsthand.index import codes, vectors
-from firsthand.index.passages import row_of
-from firsthand.index.shape import CHUNK_VECTORS, EMPTY
+from firsthand.index.shape import CHUNK_VECTORS, EMPTY, vector_key
 from firsthand.index.vector_check import check
 from firsthand.log.port import Entry
 
@@ -77,7 +76,7 @@ def entries(log, *positions: int) -> list[Entry]:
 
 def test_vectors_come_back_by_their_rows(store):
     """What was added, in however many batches, is there under its row, in chunks filled one after the other."""
-    rows = [row_of(1 + n % 40, n // 40) for n in range(CHUNK_VECTORS + 900)]
+    rows = [vector_key(1 + n % 40, n // 40) for n in range(CHUNK_VECTORS + 900)]
     first = extended(store, rows[:4_000], through=20, seed=1)
     second = extended(store, rows[4_000:], through=40, seed=2)
     assert held(store) == dict(zip(rows, first.coded + second.coded, strict=True))
@@ -85,27 +84,27 @@ def test_vectors_come_back_by_their_rows(store):
     assert (space.through, space.vectors) == (40, len(rows))
     outline = vectors.outline(store.reader.db, space)
     assert [(number, first, last) for number, _, first, last in outline] == [(0, 1, 40), (1, 1, 40)]
-    assert check(store.reader.db) == ([], [])
+    assert check(store.reader.db) == []
 
 
 def test_an_event_is_forgotten_in_every_space(store):
     """All rows of an event go from all spaces of its namespace; all others keep their places, and the sums fit."""
-    rows = [row_of(1 + n % 40, n // 40) for n in range(120)]
+    rows = [vector_key(1 + n % 40, n // 40) for n in range(120)]
     for identity in ("one", "two"):
         extended(store, rows, through=40, identity=identity)
     before = held(store)
     write(store, lambda db: vectors.Vectors().forget(db, entries(store, 3, 17)))
     for identity in ("one", "two"):
         assert held(store, identity) == {row: one for row, one in before.items() if row % (1 << 40) not in {3, 17}}
-    assert check(store.reader.db) == ([], [])
-    extended(store, [row_of(3, 0)], through=40, seed=9)
+    assert check(store.reader.db) == []
+    extended(store, [vector_key(3, 0)], through=40, seed=9)
     assert len(held(store)) == 115
 
 
 def test_a_damaged_space_is_forgotten_as_a_whole(store):
     """Where the rows of an erased event cannot be found any more, the space goes, so that none of it stays."""
     for identity in ("one", "two"):
-        extended(store, [row_of(n, 0) for n in range(1, 41)], through=40, identity=identity)
+        extended(store, [vector_key(n, 0) for n in range(1, 41)], through=40, identity=identity)
     write(store, lambda db: db.execute("UPDATE vector_chunk SET rows = zeroblob(length(rows)) WHERE space = 1"))
     write(store, lambda db: vectors.Vectors().forget(db, entries(store, 5)))
     assert [one.identity for one in vectors.spaces(store.reader.db)] == ["two"]
@@ -118,13 +117,13 @@ def test_a_damaged_space_is_forgotten_as_a_whole(store):
 def test_a_space_is_dropped_in_steps(store, monkeypatch):
     """A space no longer wanted goes a bounded number of vectors at a time, and counts as empty from the first."""
     monkeypatch.setattr(vectors, "DROP_VECTORS", 15)
-    extended(store, [row_of(n, 0) for n in range(1, 41)], through=40)
-    extended(store, [row_of(1, 0)], through=40, identity="two")
+    extended(store, [vector_key(n, 0) for n in range(1, 41)], through=40)
+    extended(store, [vector_key(1, 0)], through=40, identity="two")
     seen = []
     while len(found := vectors.spaces(store.reader.db)) == 2:
         left = store.reader.db.execute("SELECT count(*) FROM vector_1").get
         seen.append((found[0].identity, found[0].through, found[0].vectors, left))
-        assert check(store.reader.db) == ([], [])
+        assert check(store.reader.db) == []
         write(store, lambda db: vectors.drop_some(db, 1))
     assert seen == [("one", 40, 40, 40), ("dropped 1", 0, 0, 25), ("dropped 1", 0, 0, 10)]
     assert len(held(store, "two")) == 1
@@ -133,24 +132,24 @@ def test_a_space_is_dropped_in_steps(store, monkeypatch):
 def test_an_embedder_that_returns_while_its_space_is_dropped_begins_anew(store, monkeypatch):
     """What is half gone is nobody's: the same embedder makes a space of its own beside what is left."""
     monkeypatch.setattr(vectors, "DROP_VECTORS", 15)
-    extended(store, [row_of(n, 0) for n in range(1, 41)], through=40)
+    extended(store, [vector_key(n, 0) for n in range(1, 41)], through=40)
     write(store, lambda db: vectors.drop_some(db, 1))
     assert vectors.find(store.reader.db, NAMESPACE, "one") is None
-    extended(store, [row_of(n, 0) for n in range(1, 11)], through=10)
+    extended(store, [vector_key(n, 0) for n in range(1, 11)], through=10)
     assert sorted(held(store)) == list(range(1, 11))
-    assert check(store.reader.db) == ([], [])
+    assert check(store.reader.db) == []
 
 
 def test_a_rebuild_drops_every_space(store):
     """Rebuilding begins vectors anew: nothing of any space is left, in any table."""
     for identity in ("one", "two"):
-        extended(store, [row_of(1, 0)], through=40, identity=identity)
+        extended(store, [vector_key(1, 0)], through=40, identity=identity)
     old = vectors.find(store.reader.db, NAMESPACE, "one")
     store.rebuild()
     assert not vectors.there(store.reader.db)
     assert not store.reader.db.execute("SELECT count(*) FROM sqlite_schema WHERE name GLOB 'vector_*'").get
-    extended(store, [row_of(2, 0)], through=40)
-    assert list(held(store)) == [row_of(2, 0)]
+    extended(store, [vector_key(2, 0)], through=40)
+    assert list(held(store)) == [vector_key(2, 0)]
     (space,) = vectors.spaces(store.reader.db)
     assert space.key == old.key
     assert space.version != old.version  # what was remembered of the old one is not taken for the new one
@@ -190,16 +189,16 @@ DAMAGES = {
 def test_damage_is_named(store, damage):
     """Whatever is not what was written is found by the check, and said with what to do."""
     sql, says = DAMAGES[damage]
-    extended(store, [row_of(n, 0) for n in range(1, 41)], through=40)
+    extended(store, [vector_key(n, 0) for n in range(1, 41)], through=40)
     write(store, lambda db: db.execute(sql).fetchall())
-    found, _ = check(store.reader.db)
+    found = check(store.reader.db)
     assert any(says in fault for fault in found)
     assert all("firsthand store rebuild" in fault for fault in found)
 
 
 def test_bits_that_fit_no_vector_are_named(store):
     """Bits with a good checksum that are not the signs of the bytes, and rows of erased events, are found."""
-    rows = [row_of(n, 0) for n in range(1, 41)]
+    rows = [vector_key(n, 0) for n in range(1, 41)]
     made, other = vectors_of(rows), vectors_of(rows, 1)
 
     def action(db):
@@ -208,7 +207,7 @@ def test_bits_that_fit_no_vector_are_named(store):
         db.execute("UPDATE event SET salt = NULL, body = NULL WHERE key = 7")
 
     write(store, action)
-    assert [fault.partition(";")[0] for fault in check(store.reader.db)[0]] == [
+    assert [fault.partition(";")[0] for fault in check(store.reader.db)] == [
         "vectors by one: chunk 0: its bits are not those of its vectors",
         "vectors by one: chunk 0: 1 events of it are erased or not there",
     ]
@@ -216,7 +215,7 @@ def test_bits_that_fit_no_vector_are_named(store):
 
 def test_reading_a_damaged_chunk_raises(store):
     """A chunk or a vector that is not what was written is `StoreDamaged`, never an answer."""
-    extended(store, [row_of(n, 0) for n in range(1, 41)], through=40)
+    extended(store, [vector_key(n, 0) for n in range(1, 41)], through=40)
     space = vectors.find(store.reader.db, NAMESPACE, "one")
     with pytest.raises(StoreDamaged, match=r"chunk 1 .* is missing"):
         vectors.read_chunk(store.reader.db, space, 1)

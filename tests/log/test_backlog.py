@@ -33,7 +33,7 @@ def test_an_event_is_found_the_moment_its_append_returns(tmp_path):
         assert indexed(memory) == ([], (0, ""))
         for number, one in enumerate(appended):
             answer = memory.recall(f"needle{number}")
-            assert (answer.outcome, [hit.pointer for hit in answer.hits]) == (Outcome.FOUND, [one.pointer])
+            assert (answer.outcome, answer.hits[0].pointer) == (Outcome.FOUND, one.pointer)
             assert answer.notes == ()
         assert memory.recall("needle5", sessions=["b"]).outcome is Outcome.FILTERED
         assert memory.recall("absentword").outcome is Outcome.ABSENT

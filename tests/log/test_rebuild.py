@@ -53,7 +53,7 @@ def test_a_damaged_event_is_reported_once_and_the_index_still_compared(damaged):
         assert {problem.position for problem in verified.problems if problem.where == "event"} == {3}
         assert [problem for problem in verified.problems if problem.where == "index"] == []
         assert "the text index was compared with the log without 1 damaged events" in verified.notes
-        memory.log.writer.execute("INSERT INTO text_1 (rowid, text, exact) VALUES (4, 'more', '')").fetchall()
+        memory.log.writer.execute("INSERT INTO text_1 (rowid, terms) VALUES (9, 'more')").fetchall()
         memory.log.writer.execute("DELETE FROM text_1 WHERE rowid = 5").fetchall()
         assert any(problem.where == "index" for problem in memory.verify(deep=True).problems)
 

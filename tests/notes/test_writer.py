@@ -9,7 +9,7 @@ import pytest
 from firsthand import Draft, Erased, InvalidArgument, Kind, Memory, Trust, Unresolvable
 from firsthand.errors import MalformedPointer
 from firsthand.event import INJECTED
-from firsthand.index.passages import TRIGGER_FIRST, TRIGGER_ROWS, row_of
+from firsthand.index.index_rows import SITUATION
 from firsthand.index.words import SITUATION_CHARACTERS_MAX, SITUATIONS_MAX
 from firsthand.notes.writer import SOURCES_MAX, SPAN_EVENTS_MAX
 
@@ -21,11 +21,13 @@ def memory(tmp_path):
         assert opened.verify(deep=True).problems == ()
 
 
-def situation_rows(memory: Memory, word: str) -> list[int]:
-    """Give the rows of situations that hold a word, after everything that waits was indexed."""
+def situation_rows(memory: Memory, word: str) -> list[tuple[int, int]]:
+    """Give position and number of the situations that hold a word, after everything that waits was indexed."""
     memory.follow()
-    sql = "SELECT rowid FROM text_1 WHERE text_1 MATCH ? AND rowid >= ? ORDER BY rowid"
-    return [row for (row,) in memory.log.reader.db.execute(sql, (f'"{word}"', TRIGGER_ROWS)).fetchall()]
+    with memory.index_moment() as moment:
+        columns = moment.columns
+        rows = [row for row in moment.postings(word)[0].tolist() if columns.flags[row] & SITUATION]
+        return [(int(columns.position[row]), int(columns.start[row])) for row in rows]
 
 
 def test_the_situation_is_what_the_user_said_in_the_turn_of_a_source(memory):
@@ -47,7 +49,7 @@ def test_the_situation_is_what_the_user_said_in_the_turn_of_a_source(memory):
         "situations_of": [first.pointer, second.pointer],
     }
     position = noted.event.position
-    assert situation_rows(memory, "disk") == [row_of(position, TRIGGER_FIRST + 1)]
+    assert situation_rows(memory, "disk") == [(position, 1)]
 
 
 def test_what_is_given_is_kept_instead(memory):
@@ -122,7 +124,7 @@ def test_an_erasure_takes_the_note_with_it(memory, gone):
     other = memory.note("OTHER", situations=["zirconium fails"])
     erasure = memory.erase([events[gone]])
     assert erasure.erased == tuple(sorted([events[gone].id, noted.event.id]))
-    assert situation_rows(memory, "zirconium") == [row_of(other.event.position, TRIGGER_FIRST)]
+    assert situation_rows(memory, "zirconium") == [(other.event.position, 0)]
 
 
 def test_an_erasure_takes_what_rests_on_a_note_that_goes(memory):
@@ -154,7 +156,7 @@ def test_situations_survive_rebuild_and_restore(memory, tmp_path):
     memory.note("a " * 20_000, situations=["quokka one", "quokka two"])
     rows = situation_rows(memory, "quokka")
     memory.rebuild()
-    assert situation_rows(memory, "quokka") == rows == [row_of(1, TRIGGER_FIRST), row_of(1, TRIGGER_FIRST + 1)]
+    assert situation_rows(memory, "quokka") == rows == [(1, 0), (1, 1)]
     out = io.BytesIO()
     memory.export(out)
     with Memory.open(tmp_path / "again") as again:
@@ -168,7 +170,7 @@ def test_meta_that_another_wrote_does_no_harm(memory):
     odd = [{"situations": "text", "sources": "fh:x"}, {"situations": [1, "quokka", None], "sources": ["no pointer", 7]}]
     drafts = [Draft(Kind.NOTE, b"x", meta=meta) for meta in odd]
     memory.append([*drafts, Draft(Kind.USER_MESSAGE, b"x", meta=odd[1])], session="s")
-    assert situation_rows(memory, "quokka") == [row_of(2, TRIGGER_FIRST)]
+    assert situation_rows(memory, "quokka") == [(2, 0)]
     told = memory.session("s").user("told")
     assert memory.erase([told]).erased == (told.id,)
 

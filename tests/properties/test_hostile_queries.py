@@ -9,7 +9,7 @@ from itertools import islice
 
 import pytest
 
-from firsthand import Answer, Draft, Kind, Memory, Moment, Outcome, Query, Scope
+from firsthand import Answer, Band, Draft, Kind, Memory, Moment, Outcome, Query, Scope
 from firsthand.event import to_text
 from stores import SOAK
 
@@ -133,7 +133,7 @@ def memory(tmp_path_factory):
 def test_whatever_is_asked_the_answer_has_a_type_a_reason_and_comes_in_time(
     memory: Memory, make: Callable[[random.Random], str]
 ):
-    """No query raises or runs over its deadline; an answer's type, hits, confidence and hops agree with each other."""
+    """No query raises or runs over its deadline; an answer's type, hits, likelihood and band agree with each other."""
     chance = random.Random(make.__name__)
     for number in range(QUERIES):
         text = make(chance)
@@ -152,14 +152,10 @@ def assert_answer(answer: Answer) -> None:
     """Assert what holds of every answer of a whole store."""
     assert answer.truncated or answer.outcome is not Outcome.DEGRADED
     assert len(answer.hits) <= answer.query.hits_max
-    assert bool(answer.hits) == (answer.outcome in {Outcome.FOUND, Outcome.WEAK})
-    assert 0 <= answer.confidence <= 1
-    if answer.outcome is Outcome.FOUND:
-        assert answer.confidence >= answer.threshold
-    if answer.outcome is Outcome.WEAK:
-        assert answer.confidence < answer.threshold
-    assert len(answer.hops) <= answer.query.attempts_max
-    assert len({hop.query for hop in answer.hops}) == len(answer.hops)
+    assert not answer.hits or answer.outcome in {Outcome.FOUND, Outcome.DEGRADED}
+    assert answer.hits or answer.outcome is not Outcome.FOUND
+    assert 0 <= answer.likelihood <= 1
+    assert answer.hits or answer.band is Band.UNLIKELY
     assert all(0 <= hit.score <= 1 for hit in answer.hits)
     assert len({hit.pointer for hit in answer.hits}) == len(answer.hits)
 

@@ -39,7 +39,8 @@ def supersede(memory):
 def answer(memory, text="What is the staging port?"):
     """Ask, and give the words, the share that was taken off, and what each hit says took its place."""
     hits = memory.recall(text).hits
-    return [(hit.preview, hit.parts["superseded"], hit.replaced_by) for hit in hits if "port" in hit.preview]
+    shares = [(hit.preview, round(hit.parts.get("replaced", 0.0) / hit.score, 6), hit.replaced_by) for hit in hits]
+    return [share for share in shares if "port" in share[0]]
 
 
 def test_what_was_replaced_stands_below_with_what_took_its_place(memory):
@@ -47,7 +48,7 @@ def test_what_was_replaced_stands_below_with_what_took_its_place(memory):
     assert [replaced for _, _, replaced in answer(memory)] == ["", ""]
     supersede(memory)
     new = pointers(memory)[1]
-    assert answer(memory) == [(NEW, 0.0, ""), (OLD, 0.5, new)]
+    assert answer(memory) == [(NEW, 0.0, ""), (OLD, -1.0, new)]
     assert f"replaced by {new}" in of_recall(memory.recall("staging port 8080")).text
 
 

@@ -142,12 +142,20 @@ def without(said: bytes, *asked: str) -> bytes:
     return said
 
 
+def rows_of_moment(memory: Memory) -> list[Any]:
+    """Give what a moment of the index tells of its rows, its speakers and its words."""
+    with memory.index_moment() as moment:
+        words = moment.words_with(RARE[1:], 10) + moment.words_with("orchard"[:4], 10)
+        return [words, *moment.agents.values(), str(moment.postings(moment.stems(RARE)[0])), *moment.faults]
+
+
 # the verbs of Memory, Session and Agent ------------------------------------------------------------------
 
 SAYS_ALL = "copies the whole store on disk, every namespace, as its documentation says"
 MEMORY: dict[str, Callable[[Memory, dict, dict, Path], Any] | str] = {
     "open": "gives the handle that all others are asked of", "close": "says nothing",
-    "follow_words": "says nothing", "accelerator": "of rows, no words", "accelerator_of_log": "of rows, no words",
+    "wake": "says nothing",
+    "index_moment": lambda m, mine, their, at: rows_of_moment(m),
     "position": lambda m, mine, their, at: m.position, "embedder_identity": "no event", "earlier": "no event",
     "path": lambda m, mine, their, at: m.path, "read_only": lambda m, mine, their, at: m.read_only,
     "session": lambda m, mine, their, at: list(m.session(their["session"]).events()),

@@ -18,12 +18,11 @@ from firsthand.agents import validity
 from firsthand.agents.injections import shown
 from firsthand.agents.reminders import Reminder
 from firsthand.agents.settings import Settings
-from firsthand.answer import Scope
 from firsthand.event import Event, Kind
 from firsthand.formats.commands import doing, failure
 from firsthand.hosts.hook import HookCall
 from firsthand.moment import clock
-from firsthand.recall.literal import Holding
+from firsthand.recall.holding import Holding
 from firsthand.space import Space
 from firsthand.unasked.volunteer import Piece
 from firsthand.value import replace
@@ -68,7 +67,7 @@ def warn(
     # What the session itself said stands in its window.
     scope = replace(agent.scope(across=settings.across), without_sessions=(session, f"{session}/agent-*"))
     space = agent.space
-    calls = _holding(space, replace(scope, kinds=(Kind.TOOL_CALL,)), deadline_ms)
+    calls = Holding(space, replace(scope, kinds=(Kind.TOOL_CALL,)), deadline_ms)
     failure = _failed(space, calls, call, action)
     if not failure:
         return Reminder(skipped=calls.fault or "nothing is known against it")
@@ -83,10 +82,6 @@ def warn(
 def _line(pieces: Sequence[Piece]) -> str:
     first = pieces[0]
     return f"{pieces[-1].pointers[0]}  {clock(first.time)}: {first.head}{first.words}"
-
-
-def _holding(space: Space, scope: Scope, deadline_ms: float) -> Holding:
-    return Holding(space.log.reader, space.namespace, scope, deadline_ms)
 
 
 def _failed(space: Space, calls: Holding, call: HookCall, action: str) -> tuple[Piece, ...]:

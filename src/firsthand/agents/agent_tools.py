@@ -23,7 +23,7 @@ from firsthand.agents import settings as settings_file
 from firsthand.agents.preamble_source import preamble_of
 from firsthand.agents.settings import Settings
 from firsthand.agents.tool_table import EXPAND, HEALTH, INSTRUCTIONS, RECALL, REMEMBER, TIMELINE, TOOLS, checked
-from firsthand.answer import Answer, Hit, Outcome, Query, Scope
+from firsthand.answer import Hit, Outcome, Query, Scope
 from firsthand.context import answers
 from firsthand.context.tools import Pull, PullLimits, sentence
 from firsthand.errors import Erased, FirsthandError, IdConflict, InvalidArgument, QueryError, Unresolvable
@@ -40,7 +40,6 @@ from firsthand.unasked.volunteer import Unasked, came_through
 from firsthand.value import field, replace, value
 
 RECALL_TOKENS_MAX = 2_000
-PREVIEW_TOKENS_MAX = 1_400  # of it: the rest is for the lines that say what each hit is
 EXPAND_CHARACTERS = 8_000
 REMEMBER_CHARACTERS_MAX = 20_000
 LINE_CHARACTERS = 160
@@ -145,10 +144,13 @@ class AgentTools:
             across: look at other agents' sessions too, as far as the settings allow it.
         """
         where, notes = self._scope(sessions, across=across)
-        scope = replace(where, since=_time(since), until=_time(until))
-        # two more than asked for: the question itself, and calls that asked it before, are left out
-        asked = Query(query, scope, hits_max=limit + 2, budget_tokens_max=PREVIEW_TOKENS_MAX)
-        answer = self._without_questions(recall(self.space, asked), limit)
+        asked = Query(
+            query, replace(where, since=_time(since), until=_time(until)), hits_max=limit,
+            budget_tokens_max=RECALL_TOKENS_MAX - answers.OPENING_TOKENS,
+        )  # fmt: skip
+        asking = self._asking()
+        layout = answers.layout(leaves_out=lambda event: event.pointer == asking or _is_call(event))
+        answer = recall(self.space, asked, layout=layout)
         if answer.outcome is Outcome.FILTERED and self.settings.across and not across:
             notes.append("across=true looks at the sessions of other agents too")
         if answer.outcome is not Outcome.FILTERED or self.settings.across:  # else they name what others said
@@ -157,9 +159,11 @@ class AgentTools:
         page = answers.of_recall(answer, tokens_max=RECALL_TOKENS_MAX)
         why = page.text.partition("\n")[0].partition(": ")[2]
         facts = {
-            "confidence": round(answer.confidence, 3),
+            "band": answer.band,
+            "likelihood": round(answer.likelihood, 3),
             "more": answer.more,
             "hits": [_hit_facts(hit) for hit in answer.hits],
+            "said": [_hit_facts(hit) for hit in answer.said],
         }
         text = self.space.fence(_clean(page.text), label=f"answer of recall, {_LABEL}")
         return Told(text, answer.outcome, why, facts)
@@ -194,21 +198,6 @@ class AgentTools:
             f"{shown(what)[:120]} is not of agent {shown(self.agent.name)}; sessions of others are looked at when the "
             "user sets across in the settings, or starts the server with --across"
         )
-
-    def _without_questions(self, answer: Answer, limit: int) -> Answer:
-        """Leave out calls of recall itself and the message that is being answered, and keep as many as asked for."""
-        asking = self._asking() if answer.hits else ""
-        hits = tuple(hit for hit in answer.hits if hit.pointer != asking and not self._is_call(hit))
-        more = answer.more or len(hits) > limit
-        if hits or not answer.hits:
-            return replace(answer, hits=hits[:limit], more=more)
-        bounded = answer.more or answer.outcome is Outcome.DEGRADED
-        note = "only the question itself, or earlier calls of recall and expand, match"
-        outcome = answer.outcome if bounded else Outcome.ABSENT
-        return replace(answer, hits=(), outcome=outcome, confidence=0.0, notes=(*answer.notes, note))
-
-    def _is_call(self, hit: Hit) -> bool:
-        return hit.kind is Kind.TOOL_CALL and is_own(self.space.event(hit.pointer).meta.get("tool"))
 
     def _asking(self) -> str:
         """Give the pointer of the user message that is being answered, as far as the log knows; empty without one."""
@@ -427,15 +416,21 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode() if not text.isascii() else text
 
 
+def _is_call(one: Event) -> bool:
+    return one.kind is Kind.TOOL_CALL and is_own(one.meta.get("tool"))
+
+
 def _hit_facts(hit: Hit) -> dict[str, Any]:
     return {
         "pointer": hit.pointer,
+        "spans": [*hit.spans],
         "kind": hit.kind,
         "session": hit.session,
         "turn": hit.turn,
         "time": None if hit.time is None else str(hit.time),
         "trust": hit.trust,
         "score": round(hit.score, 3),
+        "replaced_by": hit.replaced_by or None,
     }
 
 

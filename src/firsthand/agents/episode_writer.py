@@ -30,7 +30,6 @@ from firsthand.event import INJECTED, Draft, Event, Kind, Trust
 from firsthand.ledger.ledger_recall import recall
 from firsthand.moment import Moment
 from firsthand.notes.sources import SOURCES
-from firsthand.recall.factors import SUPERSEDES
 from firsthand.recall.frequency import shares
 from firsthand.space import Space
 from firsthand.unasked.volunteer import Piece
@@ -204,7 +203,7 @@ def _append(agent: AgentSpace, session: str, gathered: Extract, name: str, befor
         "through": gathered.through, "terms": list(gathered.terms), SOURCES: [gathered.source],
     }  # fmt: skip
     if before is not None:
-        meta[SUPERSEDES] = [before.pointer]
+        meta[files.SUPERSEDES] = [before.pointer]
     key = (agent.name.encode(), session.encode(), str(gathered.through).encode(), name.encode(), content)
     draft = Draft(
         Kind.EPISODE, content, "text/markdown", meta, agent=agent.name, origin="firsthand", trust=Trust.AGENT,

@@ -271,7 +271,8 @@ class _Hook:
         found = reminders.remind(self._agent, self._call.prompt, self._session, self._settings, deadline_ms=left_ms)
         facts: dict[str, Any] = {"skipped": found.skipped} if found.skipped else {}
         if found.answer is not None:
-            facts |= {"outcome": found.answer.outcome.value, "confidence": round(found.answer.confidence, 4)}
+            answer = found.answer
+            facts |= {"outcome": answer.outcome, "band": answer.band, "likelihood": round(answer.likelihood, 4)}
         if found.hits:
             held = [*facts.get("shown", ()), *(hit.pointer for hit in found.hits)]
             facts |= {"shown": held, "scores": [round(h.score, 4) for h in found.hits]}

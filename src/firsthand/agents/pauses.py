@@ -12,6 +12,7 @@ a pause is passed over, also in that of a session which was forked and repeats t
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,8 @@ def off_record(store: Path, call: HookCall, session: str, word: str, now: Moment
 
 def intervals(store: Path, session: str) -> Sequence[Interval]:
     """Give from when to when a session was off the record, in order."""
+    if not os.path.lexists(f"{store}/hooks/paused"):  # asked for each record of an import: nothing was ever paused
+        return ()
     return _spans(_spans_file(store, session))
 
 

@@ -1,6 +1,6 @@
-"""Implicit recall: the user's message is a query, and what passes the gate is shown (recall-problem 3.2, 6.3).
+"""Implicit recall: the user's message is a query, and what may well answer it is shown (recall-problem 3.2, 6.3).
 
-The invariant: only what is `found` is shown, at most `Settings.hits_max` of it; never what the
+The invariant: only an answer of the settings' band is shown, at most `Settings.hits_max` of it; never what the
 session's window still holds, nor what was shown there before. What is not shown says why.
 """
 
@@ -19,6 +19,7 @@ from firsthand.context import answers
 from firsthand.event import Kind, Trust, texts
 from firsthand.ledger.ledger_recall import recall
 from firsthand.recall import quota
+from firsthand.recall.page import is_spoken
 from firsthand.unasked.volunteer import NOTHING, Piece, Unasked
 from firsthand.value import replace, value
 
@@ -92,20 +93,20 @@ def remind(
     if len(text) > QUERY_CHARACTERS_MAX:
         asked = f"{text[: QUERY_CHARACTERS_MAX // 2]}\n{text[-QUERY_CHARACTERS_MAX // 2 :]}"
     query = Query(
-        asked, scope, hits_max=settings.hits_max + SPARE_HITS,
-        budget_tokens_max=TOKENS_MAX * 2, deadline_ms=max(1, deadline_ms), attempts_max=1, cost=settings.cost,
+        asked, scope, hits_max=settings.hits_max + SPARE_HITS, budget_tokens_max=TOKENS_MAX * 2,
+        deadline_ms=max(1, deadline_ms),
     )  # fmt: skip
     answer = recall(agent.space, query)
-    if answer.outcome is not Outcome.FOUND:
-        answer = _evicted(agent, session, query, answer)
+    if not _is_shown(answer, settings):
+        answer = _evicted(agent, session, query, answer, settings)
     if answer.outcome is Outcome.DEGRADED:
         notes = "; ".join(answer.notes) or "a stage is behind or broken"
         said = validity.funnel(agent.space).line(f"memory is degraded: {notes}")
         return Reminder(said, (), answer, "degraded")
-    if answer.outcome is not Outcome.FOUND:
-        return Reminder(answer=answer, skipped=answer.outcome.value)
+    if not _is_shown(answer, settings):
+        return Reminder(answer=answer, skipped=answer.band if answer.hits else answer.outcome)
     seen = shown(agent.space, session).union(outdated(agent))
-    unseen = [hit for hit in answer.hits if hit.pointer not in seen]
+    unseen = [hit for hit in answer.hits if hit.pointer not in seen and is_spoken(hit.parts)]
     hits = _words_first(agent, text, _within_quota(unseen, settings.hits_max), settings.hits_max)
     if not hits:
         return Reminder(answer=answer, skipped="shown before in this session")
@@ -113,7 +114,8 @@ def remind(
     def layout(pieces: Sequence[Piece]) -> str:
         words = {piece.pointers[0]: piece.words for piece in pieces}
         through = tuple(replace(hit, preview=words[hit.pointer]) for hit in hits if hit.pointer in words)
-        return answers.of_recall(replace(answer, hits=through), tokens_max=TOKENS_MAX).text
+        shown_alone = replace(answer, hits=through, companions=(), said=())
+        return answers.of_recall(shown_alone, tokens_max=TOKENS_MAX).text
 
     pieces = [Piece(hit.preview, (hit.pointer,)) for hit in hits]
     through = validity.funnel(agent.space).written(pieces, layout)
@@ -122,13 +124,17 @@ def remind(
     return Reminder(through.text, tuple(hit for hit in hits if hit.pointer in through.pointers), answer)
 
 
-def _evicted(agent: AgentSpace, session: str, query: Query, answer: Answer) -> Answer:
+def _is_shown(answer: Answer, settings: Settings) -> bool:
+    return answer.outcome is Outcome.FOUND and answer.band.reaches(settings.band)
+
+
+def _evicted(agent: AgentSpace, session: str, query: Query, answer: Answer, settings: Settings) -> Answer:
     """Ask again what this session itself has lost from its window, if it has."""
     before = left_window_before(agent.space, session)
     if before is None:
         return answer
     own = recall(agent.space, replace(query, scope=Scope((session,), before_position=before)))
-    return own if own.outcome is Outcome.FOUND else answer
+    return own if _is_shown(own, settings) else answer
 
 
 def _within_quota(hits: list[Hit], most: int) -> list[Hit]:

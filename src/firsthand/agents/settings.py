@@ -26,6 +26,7 @@ from typing import Any
 from urllib.parse import quote
 
 from firsthand.agents import small_files
+from firsthand.answer import Band
 from firsthand.errors import InvalidArgument
 from firsthand.value import fields, replace, value
 
@@ -57,7 +58,7 @@ class Settings:
         sleep: the memory sleeps once a day, when the daemon is idle, not before ``sleep_at`` (local time).
         consolidate: a sleep also keeps rules that pass the gate.
         hits_max: of implicit recall.
-        cost: of a wrong reminder, beside a missed one; the threshold is cost / (1 + cost).
+        band: how likely an answer of implicit recall has to be to be shown: ``likely``, ``possible`` or ``unlikely``.
         preamble_tokens_max, cues_tokens_max: sizes.
         redact: replace a secret by its sort and a keyed hash before it is written.
         ignore_projects, ignore_paths, ignore_tools: patterns (``*``, ``?``) of what is not recorded.
@@ -79,7 +80,7 @@ class Settings:
     sleep_at: str = "03:30"
     consolidate: bool = False
     hits_max: int = 3
-    cost: float = 3.0
+    band: Band = Band.POSSIBLE
     preamble_tokens_max: int = 1_500
     cues_tokens_max: int = 80
     redact: bool = False
@@ -262,9 +263,11 @@ def _over(below: Settings, place: Path, told: Mapping[str, Any]) -> Settings:
             faults.append(f"{place} names {name!r}, which is no setting: {', '.join(kinds)}")
         elif wanted is tuple and isinstance(given, list) and all(isinstance(one, str) for one in given):
             changes[name] = tuple(given)
-        elif not isinstance(given, (int, float) if wanted is float else wanted) or (
-            wanted is not bool and isinstance(given, bool)
-        ):
+        elif wanted is Band and given in [*Band]:
+            changes[name] = Band(given)
+        elif wanted is Band:
+            faults.append(f"{place}: expected {name} as one of {', '.join(Band)}; got {given!r:.60}")
+        elif not isinstance(given, wanted) or (wanted is not bool and isinstance(given, bool)):
             faults.append(f"{place}: expected {name} as {wanted.__name__}; got {given!r:.60}")
         else:
             changes[name] = given

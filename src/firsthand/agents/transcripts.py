@@ -12,7 +12,6 @@ from firsthand.hosts import importer
 from firsthand.hosts.import_report import ImportReport, Progress
 from firsthand.hosts.jsonl import Fields, Jsonl
 from firsthand.hosts.log_keeper import LogKeeper
-from firsthand.recall.calibrate import keep_learned
 from firsthand.space import Space
 
 
@@ -33,6 +32,5 @@ def import_paths(
         host=None if mapping is None else Jsonl(Fields.of(mapping)),
         progress=progress,
     )
-    space.follow_words()
-    keep_learned(space)
+    space.wake()
     return report

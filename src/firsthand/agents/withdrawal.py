@@ -56,7 +56,6 @@ def erase(space: Space, wanted: Sequence[str], reason: str, containing: str = ""
         _withdraw(agent, going)
     log = space.log
     erasure = log.erase(space.namespace, every, reason)
-    space.accelerator_of_log().discard()
     health_line.forget_words(space.path)
     needles = {form for text in strings for form in (text, *spellings(to_text(text)))}
     calls = side_files.erase(space.path, needles | {*(spellings(containing) if containing else ())})

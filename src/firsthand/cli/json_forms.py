@@ -14,7 +14,6 @@ from firsthand.value import asdict
 
 if TYPE_CHECKING:  # a recall does not pay for the import of an import
     from firsthand import Anatomy, Answer, Budget, Event, Hit, ImportReport, Moment, Receipt, TaskState, Verification
-    from firsthand.answer import Hop
     from firsthand.context.anatomy_diff import Difference
     from firsthand.context.must_stay import Stay
     from firsthand.log.read import SessionInfo
@@ -77,16 +76,11 @@ def of_hit(hit: Hit) -> dict[str, Any]:
         "parts": dict(hit.parts),
         "exact": list(hit.exact),
         "preview": hit.preview,
-        "preview_start": hit.preview_start,
-        "found_by": dict(hit.found_by),
+        "spans": list(hit.spans),
+        "copies": list(hit.copies),
         "companion_of": hit.companion_of or None,
         "replaced_by": hit.replaced_by or None,
     }
-
-
-def of_hop(hop: Hop) -> dict[str, Any]:
-    """Give one attempt."""
-    return asdict(hop)
 
 
 def of_answer(answer: Answer) -> dict[str, Any]:
@@ -94,20 +88,19 @@ def of_answer(answer: Answer) -> dict[str, Any]:
     return {
         "query": answer.query.text,
         "outcome": answer.outcome.value,
+        "band": answer.band,
+        "likelihood": answer.likelihood,
+        "signals": dict(answer.signals),
         "hits": [of_hit(hit) for hit in answer.hits],
+        "companions": [of_hit(hit) for hit in answer.companions],
+        "said": [of_hit(hit) for hit in answer.said],
+        "attempts": list(answer.attempts),
         "more": answer.more,
         "skip": answer.query.skip,
         "truncated": answer.truncated,
         "notes": list(answer.notes),
         "through": answer.through,
-        "confidence": answer.confidence,
-        "threshold": answer.threshold,
-        "gate": answer.gate,
-        "hops": [of_hop(hop) for hop in answer.hops],
         "task": None if answer.query.conditions is None else asdict(answer.query.conditions),
-        "attempts_max": answer.query.attempts_max,
-        "cost": answer.query.cost,
-        "lambda": answer.query.mmr_lambda,
         "now": of_moment(answer.query.now),
     }
 

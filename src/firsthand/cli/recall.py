@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 
-from firsthand import Answer, Conditions, Hit, Memory, Outcome, Query, Scope
-from firsthand.answer import Hop
+from firsthand import Answer, Band, Conditions, Hit, Memory, Outcome, Query, Scope
+from firsthand.answer import HITS_MAX
 from firsthand.cli import json_forms
-from firsthand.cli.argument_values import decimal, kind, number, time
+from firsthand.cli.argument_values import kind, number, time
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import Piece, clock, count, cut, marked, shown, size
 from firsthand.cli.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
@@ -19,16 +19,19 @@ from firsthand.cli.stores import session_in, to_read
 
 PREVIEW_LINES_MAX = 8  # on a terminal; a pipe gets the whole preview
 TASK_BUDGET_TOKENS = 200_000  # of the window that a session's task is read from
-_STYLES = {Outcome.FOUND: "good", Outcome.WEAK: "warn", Outcome.DEGRADED: "bad"}
+_STYLES = {Outcome.FOUND: "good", Outcome.DEGRADED: "bad"}
 _WHY = {
     Outcome.ABSENT: "nothing matches; everything in scope was searched",
     Outcome.FILTERED: "nothing in the scope asked for, but there are matches outside it; widen it",
-    Outcome.WEAK: "none is sure enough to count as found; check the source before you rely on one",
-    Outcome.DEGRADED: "a stage is behind or broken, so this may not be all there is",
+    Outcome.DEGRADED: "not everything was looked at, so this may not be all there is",
+}
+_LIKELY = {
+    Band.LIKELY: "likely to hold the answer",
+    Band.POSSIBLE: "which may hold the answer",
+    Band.UNLIKELY: "unlikely to hold the answer; other words may find it",
 }
 WORDS_COLUMNS_MAX = 100
-_HEADINGS = ("#", "score", "= base", "x premise", "x phase", "x (1 - superseded)", "x task relevance", "found by")
-_DEFAULTS = {"limit": 10, "attempts": 3, "cost": 3.0, "mmr_lambda": 0.8}
+LIMIT = 10
 
 
 def add(parser: Parser) -> None:
@@ -39,7 +42,7 @@ def add(parser: Parser) -> None:
         firsthand recall connection refused
         firsthand recall app/main.py:212 --kind tool_result --since 2026-01-01
         firsthand recall --session 'pi:*' --limit 3 -- --no-verify
-        firsthand recall --explain why did the deploy fail      how each hit was found, and how sure the answer is
+        firsthand recall --explain why did the deploy fail      what the scores are made of, and how likely an answer is
         firsthand recall --task deploy which port               for the task of that session
         firsthand recall --fenced deploy key | xclip            to paste into an agent's context
         """,
@@ -51,22 +54,13 @@ def add(parser: Parser) -> None:
     option("--kind", action="append", default=[], type=kind, metavar="KIND", help="only events of this kind")
     option("--since", type=time, metavar="TIME", help="only from this time on")
     option("--until", type=time, metavar="TIME", help="only up to this time")
-    option("--limit", type=number(1, 1000), default=10, metavar="N", help="most hits, default 10")
+    option("--limit", type=number(1, HITS_MAX), default=LIMIT, metavar="N", help="most hits, default 10")
     option("--budget", type=number(1, 10_000_000), default=4000, metavar="TOKENS", help="of all previews, default 4000")
     option("--skip", type=number(0, 100_000), default=0, metavar="N", help="pass over hits, to read on")
     option("--task", metavar="SESSION", help="rank for the task that this session is at")
     option("--now", type=time, metavar="TIME", help='what "yesterday" is counted from; default this moment')
-    option("--attempts", type=number(1, 8), default=3, metavar="N", help="most attempts in other words, default 3")
-    option(
-        "--cost", type=decimal(0.001, 1000), default=3.0, metavar="X",
-        help="a false memory costs as much as X second looks; default 3",
-    )  # fmt: skip
-    option(
-        "--lambda", dest="mmr_lambda", type=decimal(0.5, 1), default=0.8, metavar="X",
-        help="1 ranks by score alone; less puts repetitions further down; default 0.8",
-    )  # fmt: skip
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("-v", "--explain", action="store_true", help="show what each score is made of, and every attempt")
+    how.add_argument("-v", "--explain", action="store_true", help="show what each score and the likelihood are made of")
     how.add_argument("--fenced", action="store_true", help="as one fenced text for an agent's context")
 
 
@@ -102,8 +96,7 @@ def _query(chosen: argparse.Namespace, memory: Memory) -> Query:
         conditions = memory.session(session_in(memory, chosen.task)).window(TASK_BUDGET_TOKENS, pull=False).conditions
     return Query(
         " ".join(chosen.query), _scope(chosen), hits_max=chosen.limit, budget_tokens_max=chosen.budget,
-        skip=chosen.skip, conditions=conditions, now=chosen.now, attempts_max=chosen.attempts, cost=chosen.cost,
-        mmr_lambda=chosen.mmr_lambda,
+        skip=chosen.skip, conditions=conditions, now=chosen.now,
     )  # fmt: skip
 
 
@@ -112,36 +105,56 @@ def _show(answer: Answer, milliseconds: float, chosen: argparse.Namespace, out: 
         out.line(out.style(f"{answer.outcome.value}: {_WHY[answer.outcome]}", _STYLES[answer.outcome]))
         out.line()
     numbers = {hit.pointer: number for number, hit in enumerate(answer.hits, chosen.skip + 1)}
-    for hit in answer.hits:
+    for hit in (*answer.hits, *answer.companions):
         _block(hit, numbers, answer, out)
+    _said(answer, numbers, out)
     if chosen.explain:
         explain(answer, numbers, out)
     _close(answer, milliseconds, chosen, out)
 
 
 def _why(answer: Answer) -> str:
-    """Say how many hits there are and how sure they are, or why there are none, and what was bounded."""
+    """Say how many hits there are and how likely they answer, or why there are none, and what was bounded."""
     why = _WHY.get(answer.outcome, "")
     if answer:
-        number = count(len(answer.hits), "hit") + (", and there are more" if answer.more else "")
-        sure = f", confidence {answer.confidence:.2f}" if answer.gate else ""
-        needed = f" of {answer.threshold:.2f} needed" if sure and answer.outcome is Outcome.WEAK else ""
-        why = f"{number}{sure}{needed}" + (f"; {why}" if answer.outcome is Outcome.DEGRADED else "")
-    return why + ("; truncated: the search was bounded before it had seen all matches" if answer.truncated else "")
+        number = count(len(answer.hits), "hit") + (" (there are more)" if answer.more else "")
+        why = f"{number}, {_LIKELY[answer.band]}" + (f"; {why}" if answer.outcome is Outcome.DEGRADED else "")
+    return why + ("; the search was bounded before it had seen all matches" if answer.truncated else "")
 
 
-def _block(hit: Hit, numbers: dict[str, int], answer: Answer, out: Output) -> None:
+def _block(hit: Hit, numbers: Mapping[str, int], answer: Answer, out: Output) -> None:
     who = hit.agent or hit.origin
     line = f"{hit.pointer}  {clock(hit.time)}  {hit.kind}{f' by {shown(who)}' if who else ''}"
-    out.line(f"{out.style(str(numbers[hit.pointer]), 'strong')}  {out.style(line, 'name')}")
-    place = f"   session {shown(hit.session)}  turn {hit.turn}  {size(hit.size_bytes)}  score {hit.score:.2f}"
-    place += f"  belongs with {numbers.get(hit.companion_of, hit.companion_of)}" if hit.companion_of else ""
+    out.line(f"{out.style(str(numbers.get(hit.pointer, '+')), 'strong')}  {out.style(line, 'name')}")
+    place = f"   session {shown(hit.session)}  turn {hit.turn}  {size(hit.size_bytes)}"
     place += (
-        f"  replaced by {numbers.get(hit.replaced_by.partition('@')[0], hit.replaced_by)}" if hit.replaced_by else ""
+        f"  belongs with {numbers.get(hit.companion_of, hit.companion_of)}"
+        if hit.companion_of
+        else f"  score {hit.score:.2f}"
     )
-    out.line(out.style(place, "faint"))
+    place += f"  the same text stands in {count(len(hit.copies), 'more event')}: {hit.copies[0]}" if hit.copies else ""
+    out.line(out.style(place + _replaced(hit, numbers), "faint"))
     for pieces in _preview(hit, answer.query.text, out):
         out.line("   | " + "".join(out.style(one.text, "mark") if one.marked else one.text for one in pieces))
+    out.line()
+
+
+def _replaced(hit: Hit, numbers: Mapping[str, int]) -> str:
+    by = hit.replaced_by
+    return f"  replaced by {numbers.get(by.partition('@')[0], by)}" if by else ""
+
+
+def _said(answer: Answer, numbers: Mapping[str, int], out: Output) -> None:
+    """Print what the user said on the question, in order of date; of a hit above its number."""
+    if {hit.pointer for hit in answer.said} <= {*numbers} and len(answer.said) < 2:
+        return  # it says nothing that the hits do not
+    out.line(out.style("what you said on it, in order of date; which of it holds is not decided here", "strong"))
+    for hit in answer.said:
+        told = f"see {numbers[hit.pointer]}" if hit.pointer in numbers else f"session {shown(hit.session)}"
+        line = f"{hit.pointer}  {clock(hit.time)}  {told}{_replaced(hit, numbers)}"
+        out.line(f"   {out.style(line, 'name')}")
+        for pieces in _preview(hit, answer.query.text, out) if hit.pointer not in numbers else ():
+            out.line("   | " + "".join(out.style(one.text, "mark") if one.marked else one.text for one in pieces))
     out.line()
 
 
@@ -182,9 +195,7 @@ def _next(chosen: argparse.Namespace, hits: int) -> str:
     words += [word for chosen_kind in chosen.kind for word in ("--kind", chosen_kind)]
     for option in ("since", "until", "now"):
         words += [f"--{option}", str(getattr(chosen, option))] if getattr(chosen, option) else []
-    for name, default in _DEFAULTS.items():
-        given = getattr(chosen, name)
-        words += [] if given == default else [f"--{name.removeprefix('mmr_')}", f"{given:g}"]
+    words += [] if chosen.limit == LIMIT else ["--limit", str(chosen.limit)]
     words += ["--skip", str(chosen.skip + hits), "--", *chosen.query]
     return shown(shlex.join(words))
 
@@ -193,66 +204,35 @@ def _next(chosen: argparse.Namespace, hits: int) -> str:
 
 
 def explain(answer: Answer, numbers: Mapping[str, int], out: Output) -> None:
-    """Print how an answer came about.
+    """Print what the scores of an answer are made of, and what its likelihood is computed from.
 
     Args:
         numbers: of the hits, by pointer, as they were printed.
     """
+    names = list(dict.fromkeys(name for hit in answer.hits for name in hit.parts))
     if answer.hits:
-        rows = [_HEADINGS, *(_score_row(hit, numbers) for hit in answer.hits)]
-        out.table(rows, range(len(_HEADINGS) - 1))
+        rows = [("#", "score", *names, "exact strings"), *(_score_row(hit, names, numbers) for hit in answer.hits)]
+        out.table(rows, range(len(names) + 2))
         out.line()
-        out.line(f"in order of score, but for this: {_order(answer)}")
-        out.line()
-    if answer.hops:
-        hops = [("attempt", "confidence", "hits", "words"), *(_attempt(hop) for hop in answer.hops)]
-        out.table(hops, {2})
-        out.line()
+    for text in answer.attempts[1:]:
+        out.line(f"asked also: {shown(cut(' '.join(text.split()), WORDS_COLUMNS_MAX))}")
     if answer.query.conditions is not None:
         out.line(f"for the task: {_task(answer.query.conditions)}")
-    if answer.gate:
-        cost = f"one false memory costs as much as {answer.query.cost:g} second looks"
-        out.line(f"confidence {answer.confidence:.2f}; found is from {answer.threshold:.2f} on, as {cost}")
-        out.line(f"what the confidence rests on: {shown(answer.gate)}")
-    if answer.query.conditions is not None or answer.gate:
+    if answer.signals:
+        signals = ", ".join(f"{shown(name)} {number:.2f}" for name, number in answer.signals.items())
+        out.line(f"likelihood {answer.likelihood:.2f} ({answer.band}), from: {signals}")
         out.line()
 
 
-def _order(answer: Answer) -> str:
-    """Say what moves a hit from its place."""
-    moved = ["what belongs with a hit comes behind it", "a rule that fits has a place kept"]
-    if len(answer.hops) > 1:
-        moved.insert(0, "the surest attempt comes first")
-    if answer.query.mmr_lambda < 1.0:
-        moved.insert(0, f"what repeats a better hit goes down (lambda {answer.query.mmr_lambda:g})")
-    return "; ".join(moved)
-
-
-def _score_row(hit: Hit, numbers: Mapping[str, int]) -> tuple[str, ...]:
-    shares = (1.0 - part if name == "superseded" else part for name, part in hit.parts.items())
-    return (str(numbers[hit.pointer]), f"{hit.score:.2f}", *(f"{one:.2f}" for one in shares), _found_by(hit, numbers))
-
-
-def _found_by(hit: Hit, numbers: Mapping[str, int]) -> str:
-    said = ", ".join(f"{shown(name)} {value:.2f}" for name, value in hit.found_by.items())
-    if hit.companion_of:
-        said += f"{', ' if said else ''}belongs with {numbers.get(hit.companion_of, hit.companion_of)}"
-    if hit.replaced_by:
-        by = numbers.get(hit.replaced_by.partition("@")[0], hit.replaced_by)
-        said += f"{', ' if said else ''}replaced by {by}"
+def _score_row(hit: Hit, names: Sequence[str], numbers: Mapping[str, int]) -> tuple[str, ...]:
+    parts = (f"{hit.parts[name]:.2f}" if name in hit.parts else "" for name in names)
     exact = "; ".join(shown(string) for string in hit.exact)
-    return f"{said}{'; ' if said and exact else ''}{f'exact: {exact}' if exact else ''}"
-
-
-def _attempt(hop: Hop) -> tuple[str, ...]:
-    words = cut(shown(" ".join(hop.query.split())), WORDS_COLUMNS_MAX)
-    return hop.how, f"{hop.confidence:.2f}{' passed' if hop.passed else ''}", f"{len(hop.hits):,}", words
+    return (str(numbers[hit.pointer]), f"{hit.score:.2f}", *parts, exact)
 
 
 def _task(task: Conditions) -> str:
     """Say a task in one line."""
     said = [f"goal {shown(cut(task.goal, WORDS_COLUMNS_MAX))!r}" if task.goal else "no goal known"]
     said += [f"phase {shown(cut(task.phase, WORDS_COLUMNS_MAX))!r}"] if task.phase else []
-    for noun, lines in (("open loop", task.open_loops), ("premise", task.premises), ("key event", task.key_events)):
-        said += [count(len(lines), noun)] if lines else []
+    said += [count(len(task.open_loops), "open loop")] if task.open_loops else []
     return ", ".join(said) + (f" (session {shown(task.session)})" if task.session else "")

@@ -1,6 +1,6 @@
 """What a model reads after recall and expand, within so many tokens.
 
-    found: 2 hits, confidence 0.91
+    found: 2 hits, which may hold the answer
     fh:01J8...  2026-01-31 12:00:00Z  tool_result by tool:bash  session deploy  turn 4  untrusted  score 0.62
     | the passage that matches
     fh:01J9...  ...
@@ -19,10 +19,11 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Collection, Sequence
 
-from firsthand.answer import Answer, Hit, Outcome
+from firsthand.answer import Answer, Band, Hit, Outcome
 from firsthand.event import INJECTED, Event, Kind, to_text
 from firsthand.moment import Moment, clock
 from firsthand.printable import shown
+from firsthand.recall.hits import Layout
 from firsthand.tokens import TokenCounter, estimate
 from firsthand.value import value
 
@@ -33,12 +34,19 @@ POINTERS_NAMED_MAX = 5  # of hits that did not fit or are in view
 TRIES_MAX = 24
 TOKENS_MAX = 1_000_000  # more than any text that comes here
 SNIFFED_BYTES = 4_096
+_RANGE_TOKENS = 18  # of which bytes of a hit are shown: told where its line is written, and not known before
 _CONTROLS = bytes(b for b in range(32) if b not in b"\t\n\r\f\b\x1b")
+OPENING_TOKENS = 70  # of the first lines of a recall's answer, without notes
+SAID = "what the user said on it, in order of date; which of it holds is not decided here:"
 _WHY = {
-    Outcome.WEAK: "not sure enough to count as found: check the source before you rely on one, or ask in other words",
     Outcome.ABSENT: "nothing matches; everything in scope was searched",
     Outcome.FILTERED: "nothing in the scope asked for, but there are matches outside it; ask with less scope",
-    Outcome.DEGRADED: "a stage is behind or broken, so this may not be all there is",
+    Outcome.DEGRADED: "not everything was looked at, so this may not be all there is",
+}
+_LIKELY = {
+    Band.LIKELY: "likely to hold the answer",
+    Band.POSSIBLE: "which may hold the answer",
+    Band.UNLIKELY: "unlikely to hold the answer; other words may find it",
 }
 
 
@@ -64,6 +72,28 @@ class Block:
     size_bytes: int | None = None
 
 
+def layout(
+    count: TokenCounter = estimate,
+    *,
+    session: str = "",
+    visible: Collection[str] = (),
+    leaves_out: Callable[[Event], bool] = lambda _: False,
+) -> Layout:
+    """Tell recall how `of_recall` writes its answer, so that previews fill the tokens there are.
+
+    Args:
+        visible, session: as of `of_recall`.
+        leaves_out: says of an event that it is no answer.
+    """
+
+    def lines(hits: Sequence[Hit]) -> list[int]:
+        shared = _shared_session(hits, session)
+        counted = [count(f"{_hit_line(hit, shared)}\n") + _RANGE_TOKENS for hit in hits]
+        return [number + (not at) * _opened(count, shared, session) for at, number in enumerate(counted)]
+
+    return Layout(lambda text: count(f"{quote(text)}\n"), lines, frozenset(visible), leaves_out)
+
+
 def of_recall(
     answer: Answer,
     *,
@@ -72,7 +102,7 @@ def of_recall(
     session: str = "",
     visible: Collection[str] = (),
 ) -> Written:
-    """Write a recall's answer: the outcome and why, then each hit with where it stands and its preview.
+    """Write a recall's answer: the outcome and why, each hit with where it stands, then what stands beside the hits.
 
     Args:
         tokens_max: of all of it; None when the answer's own limits are enough.
@@ -80,23 +110,33 @@ def of_recall(
         visible: ids of events that stand in the reader's window; they are named and not repeated.
     """
     seen = [hit for hit in answer.hits if hit.pointer.removeprefix("fh:") in visible]
-    blocks = [
-        Block(hit.pointer, _hit_line(hit, session) + _belongs(hit, above, seen) + _replaced(hit), hit.preview)
-        for above, hit in zip((None, *answer.hits), answer.hits, strict=False)
-        if hit not in seen
+    beside = [hit for hit in (*answer.hits, *answer.companions) if hit not in seen]
+    above = {hit.pointer for hit in beside}
+    said = [hit for hit in answer.said if hit not in seen]
+    if len(said) == 1 and said[0].pointer in above:
+        said = []  # it says nothing that the hits do not
+    shared = _shared_session([*beside, *said], session)
+    blocks = [Block(hit.pointer, _hit_line(hit, shared), hit.preview) for hit in beside]
+    first_said = len(blocks)
+    blocks += [
+        Block(hit.pointer, _said_line(hit, shared, above), "" if hit.pointer in above else hit.preview) for hit in said
     ]
 
     def opening(number: int) -> str:
-        lines = [f"{answer.outcome.value}: {_why(answer)}"]
+        lines = [f"{answer.outcome.value}: {_why(answer)}{_all_of(shared, session)}"]
         lines += [f"note: {shown(note)}" for note in answer.notes]
         lines += [f"in your context already: {_named([hit.pointer for hit in seen])}"] if seen else []
-        left = [block.pointer for block in blocks[number:]]
+        left = [block.pointer for block in blocks[number:first_said]]
         if left:
             lines.append(f"{_counted(len(left), 'hit')} did not fit here: {_named(left)}; expand one, or ask for less")
         return "\n".join(lines)
 
+    if said:
+        first = blocks[first_said]
+        blocks[first_said] = Block(first.pointer, f"{SAID}\n{first.head}", first.body)
     written = _fitted(opening, blocks, tokens_max, count)
-    return Written(written.text, (*written.pointers, *(hit.pointer for hit in seen)))
+    pointers = dict.fromkeys((*written.pointers, *(hit.pointer for hit in seen)))
+    return Written(written.text, tuple(pointers))
 
 
 def of_span(
@@ -251,22 +291,40 @@ def _shared(room: int, heads: Sequence[int], bodies: Sequence[int]) -> tuple[int
 
 def _hit_line(hit: Hit, session: str) -> str:
     """Write what a hit is, in few tokens: eight of these lines stand in an answer of two thousand."""
-    exact = f"  exact: {'; '.join(map(shown, hit.exact))}" if hit.exact else ""
-    size = f"  {hit.size_bytes:,} bytes, from byte {hit.preview_start:,}" if hit.preview_start else ""
     place = f"turn {hit.turn}" if hit.session == session else _place(hit.session, hit.turn, own=False)
-    return (
-        f"{hit.pointer}  {_about(hit.time, hit.kind, hit.agent or hit.origin)}  {place}  {hit.trust}{size}  "
-        f"score {hit.score:.2f}{exact}"
-    )
+    words = [hit.pointer, _about(hit.time, hit.kind, hit.agent or hit.origin), place, hit.trust]
+    ranges = [span.partition("@")[2] for span in hit.spans]
+    if ranges and ranges != [f"0-{hit.size_bytes}"]:
+        words.append(f"@{ranges[0]}{' and more' if ranges[1:] else ''} of {hit.size_bytes:,} bytes")
+    words += [f"belongs with {hit.companion_of}"] if hit.companion_of else [f"score {hit.score:.2f}"]
+    words += [f"exact: {'; '.join(map(shown, hit.exact))}"] if hit.exact else []
+    if hit.copies:
+        more = f" and {len(hit.copies) - 1:,} more" if hit.copies[1:] else ""
+        words.append(f"the same text: {hit.copies[0]}{more}")
+    return "  ".join(words) + _replaced(hit)
 
 
-def _belongs(hit: Hit, above: Hit | None, seen: Collection[Hit]) -> str:
-    """Say what a companion belongs with: it is there for that, and need not answer by itself."""
-    if not hit.companion_of:
-        return ""
-    if above is not None and above.pointer == hit.companion_of and above not in seen:
-        return "  belongs with the one above"
-    return f"  belongs with {hit.companion_of}"
+def _said_line(hit: Hit, session: str, above: Collection[str]) -> str:
+    """Write when the user said something, and what the ledger says of it."""
+    if hit.pointer in above:
+        return f"{clock(hit.time)}  the one above that ends in {hit.pointer[-6:]}"
+    place = f"turn {hit.turn}" if hit.session == session else _place(hit.session, hit.turn, own=False)
+    return f"{hit.pointer}  {clock(hit.time)}  {place}{_replaced(hit)}"
+
+
+def _shared_session(hits: Sequence[Hit], own: str) -> str:
+    """Give the session that need not be named in each line: that of all hits, else the reader's own."""
+    sessions = {hit.session for hit in hits}
+    return sessions.pop() if len(sessions) == 1 and len(hits) > 1 else own
+
+
+def _all_of(shared: str, own: str) -> str:
+    return f"; all of session {shown(shared)}" if shared != own else ""
+
+
+def _opened(count: TokenCounter, shared: str, own: str) -> int:
+    """Count what the first line says of a session that all hits share, and the line above what the user said."""
+    return count(_all_of(shared, own)) + count(f"{SAID}\n")
 
 
 def _replaced(hit: Hit) -> str:
@@ -309,11 +367,11 @@ def _block(event: Event, visible: Collection[str]) -> Block:
 
 def _why(answer: Answer) -> str:
     """Say what the outcome means, and whether the search was bounded."""
-    sure = f", confidence {answer.confidence:.2f}" if answer.hits and answer.gate else ""
-    hits = _counted(len(answer.hits), "hit") + (", and there are more" if answer.more else "") + sure
+    likely = f", {_LIKELY[answer.band]}" if answer.hits else ""
+    hits = _counted(len(answer.hits), "hit") + (" (there are more)" if answer.more else "") + likely
     why = _WHY.get(answer.outcome, "")
     said = f"{hits}; {why}" if answer.hits and why else why or hits
-    return said + ("; truncated: the search was bounded before it had seen all matches" if answer.truncated else "")
+    return said + ("; the search was bounded before it had seen all matches" if answer.truncated else "")
 
 
 def _counted(number: int, noun: str) -> str:

@@ -180,7 +180,6 @@ def _reflect(fold: Fold, space: Space, leaves: Sequence[Departure]) -> Reflectio
 def _is_recalled(space: Space, session: str, question: Question) -> bool:
     query = Query(
         question.string, Scope(sessions=(session,)), hits_max=QUESTION_HITS_MAX, deadline_ms=QUESTION_DEADLINE_MS,
-        attempts_max=1, mmr_lambda=1.0,
     )  # fmt: skip
     return any(hit.pointer == f"fh:{question.id}" or question.string in hit.exact for hit in recall(space, query))
 

@@ -12,12 +12,9 @@ from firsthand.context.task_state import TaskState
 def of_task(state: TaskState, session: str = "") -> Conditions:
     """Give a session's task as the conditions of a recall: what was set; without a goal, the last request."""
     aim = state.goal or state.request
-    pointers = dict.fromkeys(entry.pointer for entry in state.key_events if entry.pointer)
     return Conditions(
         goal=aim.text if aim is not None else "",
         phase=state.phase.text if state.phase is not None else "",
-        open_loops=tuple(entry.text for entry in state.open_loops),
-        premises=tuple(entry.text for entry in (*state.premises, *state.constraints))[:LINES_MAX],
-        key_events=tuple(pointers)[:LINES_MAX],
+        open_loops=tuple(entry.text for entry in state.open_loops)[:LINES_MAX],
         session=session,
     )

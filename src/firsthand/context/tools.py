@@ -19,7 +19,7 @@ from itertools import islice
 from typing import Any
 
 from firsthand import moment, pointer
-from firsthand.answer import Answer, Conditions, Hit, Outcome, Query, Scope
+from firsthand.answer import Conditions, Query, Scope
 from firsthand.context import answers
 from firsthand.context.answers import Written
 from firsthand.context.receipt import from_json
@@ -40,12 +40,10 @@ from firsthand.pointer import Pointer
 from firsthand.printable import shown
 from firsthand.space import Space
 from firsthand.tokens import TokenCounter, estimate
-from firsthand.value import fields, replace, value
+from firsthand.value import fields, value
 
 NAMES = (RECALL, EXPAND, TASK)
 ANSWER_TOKENS_MIN = 384  # with less left in a turn a call is refused: an answer could say next to nothing
-HIT_LINE_TOKENS = 116  # of the line above a preview, and its part of the opening and the fence
-HIT_TOKENS_MIN = 24
 PAGE_BYTES_MAX = 65_536
 POINTER_TEXT_MAX = 2_000  # of what is searched for one
 SPAN_EVENTS_MAX = 64  # of one answer
@@ -229,17 +227,14 @@ class Pull:
         return lambda tokens_max: Written(shorten(text, tokens_max, self._count))
 
     def _recall(self, arguments: Mapping[str, Any], visible: frozenset[str], room: int) -> Callable[[int], Written]:
-        hits = self.limits.hits
-        previews = max(hits * HIT_TOKENS_MIN, room - hits * HIT_LINE_TOKENS)  # so that none has to be cut again
-        scope = self._scope(arguments)
+        previews = max(1, room - self._count(self._fence(RECALL, "")) - answers.OPENING_TOKENS)
         conditions = self._conditions() if self._conditions is not None else None
-        query = Query(arguments["query"], scope, hits_max=hits, budget_tokens_max=previews, conditions=conditions)
-        found = recall(self._space, query)
-        answer = self._without_own(found, visible)
-        fresh = sum(hit.pointer.removeprefix("fh:") not in visible for hit in answer.hits)
-        if fresh < hits and (found.more or fresh < len(found.hits)):  # what is left out takes no room from the others
-            more = replace(query, hits_max=2 * hits, budget_tokens_max=2 * previews)
-            answer = self._without_own(recall(self._space, more), visible)
+        query = Query(
+            arguments["query"], self._scope(arguments), hits_max=self.limits.hits, budget_tokens_max=previews,
+            conditions=conditions,
+        )  # fmt: skip
+        layout = answers.layout(self._count, session=self._session, visible=visible, leaves_out=self._asks)
+        answer = recall(self._space, query, layout=layout)
         return lambda tokens_max: answers.of_recall(
             answer, tokens_max=tokens_max, count=self._count, session=self._session, visible=visible
         )
@@ -256,23 +251,11 @@ class Pull:
         positions = max(0, first.position - 1), last.position + 1
         return Scope((first.session,), (), kinds, since, until, None, *positions)
 
-    def _without_own(self, answer: Answer, visible: frozenset[str]) -> Answer:
-        """Leave out what repeats the question, and keep as many hits as are shown."""
-        hits = [hit for hit in answer.hits if not self._asks(hit)]
-        fresh = [hit for hit in hits if hit.pointer.removeprefix("fh:") not in visible]
-        kept = tuple(hit for hit in hits if hit not in fresh[self.limits.hits :])
-        more = answer.more or len(kept) < len(hits)
-        if kept or not answer.hits:
-            return replace(answer, hits=kept, more=more)
-        note = "only earlier calls of recall and expand match"
-        outcome = answer.outcome if more or answer.outcome is Outcome.DEGRADED else Outcome.ABSENT
-        return replace(answer, hits=(), outcome=outcome, notes=(*answer.notes, note))
-
-    def _asks(self, hit: Hit) -> bool:
-        """Say whether a hit is a call of these tools, or the user's message that is being answered."""
-        if hit.kind is Kind.USER_MESSAGE:
-            return hit.session == self._session and hit.turn == self._turn
-        return hit.kind is Kind.TOOL_CALL and is_own(self._space.event(hit.pointer).meta.get("tool"))
+    def _asks(self, event: Event) -> bool:
+        """Say whether an event is a call of these tools, or the user's message that is being answered."""
+        if event.kind is Kind.USER_MESSAGE:
+            return event.session == self._session and event.turn == self._turn
+        return event.kind is Kind.TOOL_CALL and is_own(event.meta.get("tool"))
 
     def _expand(self, address: Pointer, visible: frozenset[str]) -> Callable[[int], Written]:
         if address.last is not None:

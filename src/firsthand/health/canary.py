@@ -176,7 +176,7 @@ def _travel(root: Path, month: str, name: str, word: str, call: Call) -> tuple[S
             why = f"the {first} index stopped at position {position:,} of {reader.head(CANARY)[0]:,}: {fault}"
             return Stage.INDEX, why, call(asks, _ASKS.format(name=name), name)
         # 3) retrievable
-        answer = recall(space, Query(_ASKS.format(name=name), attempts_max=1))
+        answer = recall(space, Query(_ASKS.format(name=name)))
         lacking = event.position in rows.lacking(space, [event.position])
     answered = call(asks, _ASKS.format(name=name), name)
     if not any(hit.position == event.position for hit in answer.hits):
@@ -184,7 +184,7 @@ def _travel(root: Path, month: str, name: str, word: str, call: Call) -> tuple[S
         return stage, "; ".join(answer.notes) or f"recall says {answer.outcome}", answered
     # 4) shown
     if word.encode() not in answered:
-        why = f"recall found it ({answer.outcome}, confidence {answer.confidence:.2f}), and the hook did not show it"
+        why = f"recall found it ({answer.outcome}, {answer.band}), and the hook did not show it"
         return Stage.SHOWN, why, answered
     return "", "", answered
 

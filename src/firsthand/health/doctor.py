@@ -27,7 +27,6 @@ from firsthand.health.surroundings import DaemonState
 from firsthand.index.reach import reach
 from firsthand.log.database import translating
 from firsthand.moment import Moment
-from firsthand.recall.kept_gate import gate_of
 from firsthand.space import Space
 from firsthand.value import field, replace, value
 
@@ -179,7 +178,6 @@ def _inside(seen: _Seen, space: Space, look: Look, at: Moment) -> None:
     seen.check(Stage.LOG, lambda: stages.of_whole_log(space) if look.deep else stages.of_log(space))
     seen.check(Stage.LOG, lambda: stages.of_marks(space))
     seen.check(Stage.INDEX, lambda: stages.of_index(space))
-    seen.check(Stage.INDEX, lambda: stages.of_accelerator(space))
     seen.check(Stage.VECTORS, lambda: stages.of_vectors(space))
     seen.check(Stage.RECALL, lambda: stages.of_recall(space))
     seen.check(Stage.RECALL, lambda: _figures(seen, space, look, at))
@@ -199,8 +197,6 @@ def _figures(seen: _Seen, space: Space, look: Look, at: Moment) -> list[Finding]
     seen.figures["text index"] = f"through {reach(reader, key, head).through if key else 0:,} of {head:,}"
     free = shutil.disk_usage(space.path).free if look.free_bytes is None else look.free_bytes
     seen.figures["free on the disk"] = f"{free >> 20:,} MB"
-    gate = gate_of(reader.db, key, space.embedder_identity)
-    seen.figures["gate"] = gate.sentence(head)
     for one in space.vectors():
         seen.figures[f"vectors by {one.embedder}"] = f"through {one.through:,} of {head:,}"
     return []
@@ -248,7 +244,8 @@ def of_agent(one: AgentHealth, unverified: Sequence[str] = ()) -> list[Finding]:
         add(Stage.EPISODES, severity, what, "firsthand store rebuild; firsthand agent close --all")
     elif one.recall.of >= ENOUGH_EPISODES and one.recall.hits < LOW * one.recall.of:
         what = f"SRR {one.recall}: episodes are not found by their own names: {missed}"
-        add(Stage.RECALL, Severity.DEGRADED, what, "firsthand store follow learns the gate of recall on this store")
+        mend = "name episodes by what they are about, so that their names tell them apart: firsthand agent close"
+        add(Stage.RECALL, Severity.DEGRADED, what, mend)
     if one.effective.of >= ENOUGH_EPISODES and one.effective.hits < LOW * one.effective.of:
         what = f"effective ATR {one.effective}: the cues of a message seldom name the episode it is about"
         add(Stage.SHOWN, Severity.DEGRADED, what, "firsthand agent cues TEXT shows what is chosen")

@@ -3,7 +3,7 @@
 | measure | question | definition |
 |---|---|---|
 | PC | is what was written there to be found? | episodes indexed and retrievable / episodes written |
-| SRR | does an episode's own name find it? | found among the first 3 hits that pass the gate / tested |
+| SRR | does an episode's own name find it? | found among the first 3 hits of an answer that would be shown / tested |
 | ATR | what do the newest k names cover? | min(k, n) / n |
 | effective ATR | do the cues for a message about it name it? | named / tested |
 | SFR | are losses noticed? | canaries lost without a word / canaries sent |
@@ -26,7 +26,8 @@ from firsthand.agents.episode import Episode
 from firsthand.agents.episode_list import episodes
 from firsthand.agents.episode_names import aliases
 from firsthand.agents.preamble_source import cues_of
-from firsthand.answer import Answer, Outcome, Query, Scope
+from firsthand.agents.settings import Settings
+from firsthand.answer import Answer, Query, Scope
 from firsthand.errors import PointerError, StoreDamaged
 from firsthand.event import Event, Kind
 from firsthand.health.report import AgentHealth, Rate
@@ -39,6 +40,7 @@ WINDOW_NAMES = 10
 SAMPLE_MAX = 10
 """Episodes tested of each agent, as in the paper (8.4)."""
 HITS_MAX = 3
+SHOWN_FROM = Settings().band
 VERSIONS_MAX = 500
 KEYS_MAX = 20
 MESSAGE_CHARACTERS_MAX = 600
@@ -145,15 +147,13 @@ def _recall(agent: AgentSpace, tested: Sequence[Episode]) -> _Missing:
 
 def _finds(agent: AgentSpace, one: Episode, scope: Scope) -> bool:
     """Say whether an episode's name finds it, or the session that it is the record of, among the first that pass."""
-    answer = recall(agent.space, Query(question(one.name), scope, hits_max=HITS_MAX, attempts_max=1))
+    answer = recall(agent.space, Query(question(one.name), scope, hits_max=HITS_MAX))
     return passes(answer) and any(hit.pointer == str(one.pointer) or hit.session == one.session for hit in answer.hits)
 
 
 def passes(answer: Answer) -> bool:
-    """Say whether an answer passes the gate of recall, so that it would be shown unasked."""
-    return answer.outcome is Outcome.FOUND or (
-        answer.outcome is Outcome.DEGRADED and bool(answer.hits) and answer.confidence >= answer.threshold
-    )
+    """Say whether an answer is likely enough to be shown unasked."""
+    return bool(answer.hits) and answer.band.reaches(SHOWN_FROM)
 
 
 def _effective(agent: AgentSpace, tested: Sequence[Episode], messages: Mapping[str, str]) -> Rate:
@@ -186,7 +186,7 @@ def _contradiction(agent: AgentSpace) -> Rate:
 def _older_first(agent: AgentSpace, key: str, newest_first: Sequence[Event]) -> bool:
     """Say whether a superseded version of a file is recalled above its current one."""
     text = f"{question(Path(key).stem)} {newest_first[0].text[:MESSAGE_CHARACTERS_MAX]}"
-    answer = recall(agent.space, Query(text, Scope((agent.session,)), hits_max=HITS_MAX, attempts_max=1))
+    answer = recall(agent.space, Query(text, Scope((agent.session,)), hits_max=HITS_MAX))
     known = {f"fh:{one.id}": number for number, one in enumerate(newest_first)}
     ranks = [known[hit.pointer] for hit in answer.hits if hit.pointer in known]
     return bool(ranks) and ranks[0] > 0

@@ -32,6 +32,7 @@ from firsthand.event import Event, Kind, texts
 from firsthand.health import rows
 from firsthand.ledger.ledger_recall import recall
 from firsthand.notes.turns import told_of
+from firsthand.recall.page import is_spoken
 from firsthand.value import field, value
 
 DECAYED_PROMPTS = 10
@@ -163,7 +164,7 @@ def _aliasing(agent: AgentSpace, wanted: Event, seen: _Session) -> Failure | Non
         return None
     instead = list(seen.shown)
     for query in seen.asked:
-        hits = [hit.pointer for hit in _recalled(agent, query).hits[:_TOP]]
+        hits = [hit.pointer for hit in _recalled(agent, query).hits if is_spoken(hit.parts)][:_TOP]
         instead += [] if f"fh:{wanted.id}" in hits else hits
     for pointer in instead:
         try:
@@ -192,12 +193,12 @@ def _query(agent: AgentSpace, wanted: Event, seen: _Session) -> Failure | None:
     """See whether the agent asked in words that do not find the event; None if it did not ask, or they do."""
     pointer = f"fh:{wanted.id}"
     for query in seen.asked:
-        if any(hit.pointer == pointer for hit in _recalled(agent, query).hits):
+        if any(hit.pointer == pointer and is_spoken(hit.parts) for hit in _recalled(agent, query).hits):
             return None
     if not seen.asked:
         return None
     here = Scope(after_position=wanted.position - 1, before_position=wanted.position + 1)
-    own = recall(agent.space, Query(wanted.text[:_OWN_WORDS], here, hits_max=1, attempts_max=1))
+    own = recall(agent.space, Query(wanted.text[:_OWN_WORDS], here, hits_max=1))
     if not own.hits:
         what = f"not even its own words find {pointer} ({own.outcome})"
         return Failure(Mode.PIPELINE, what, "firsthand doctor, then firsthand store rebuild")

@@ -90,7 +90,8 @@ class AgentHealth:
     Attributes:
         episodes: how many it has.
         coverage: PC, episodes that are indexed and retrievable of those that were written.
-        recall: SRR, episodes found by their own name among the first three that pass the gate, of those tested.
+        recall: SRR, episodes found by their own name among the first three hits of an answer that would be shown,
+            of those tested.
         ambient: ATR of a window of the newest ten names.
         effective: of the cues that are chosen for a message about an episode, those that name it.
         contradiction: keys of which an older value stands above the current one, of those with both.

@@ -6,15 +6,14 @@ believes to reach; and it changes nothing.
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Any
 
 import apsw
 
 from firsthand.event import Kind
+from firsthand.index.check import events_without_rows
 from firsthand.index.reach import reach
-from firsthand.index.text import version_of
 from firsthand.log.rows import POSITION_MAX, key_of
 from firsthand.space import Space
 from firsthand.value import value
@@ -40,7 +39,7 @@ class Clocks:
     happened: int | None
 
 
-def lacking(space: Space, positions: Sequence[int]) -> set[int]:
+def lacking(space: Space, positions: Collection[int]) -> set[int]:
     """Give those of some events that the text index has no row for, though it has those around them.
 
     The newest few wait to be indexed together, and are found in the log meanwhile: they lack nothing, unless the
@@ -49,15 +48,11 @@ def lacking(space: Space, positions: Sequence[int]) -> set[int]:
     db, key = _db(space)
     at = reach(space.log.reader, key, space.log.reader.head(space.namespace)[0])
     if not at.fault:
-        positions = [one for one in positions if one <= at.through]
-    if not version_of(db, key):
-        return set(positions)
-    sql = f"SELECT id FROM text_{key}_docsize WHERE id IN carray(?)"  # noqa: S608 - a number
+        positions = {one for one in positions if one <= at.through}
     try:
-        there = {id_ for (id_,) in _all(db, sql, (apsw.carray(_longs(positions)),))} if positions else set()
+        return events_without_rows(db, key, positions)
     except (apsw.SQLError, apsw.CorruptError):
         return set(positions)  # a table that cannot be read has no row that anybody finds
-    return set(positions) - there
 
 
 def newest(space: Space, most: int) -> list[int]:
@@ -131,10 +126,6 @@ def _db(space: Space) -> tuple[apsw.Connection, int]:
     reader = space.log.reader
     key = reader.namespace_key(space.namespace)
     return reader.indexed(key), key
-
-
-def _longs(positions: Sequence[int]) -> Any:
-    return array("q", positions)
 
 
 def _all(db: apsw.Connection, sql: str, values: tuple[Any, ...]) -> list[Any]:

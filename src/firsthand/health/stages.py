@@ -18,7 +18,6 @@ from firsthand.event import Event, Kind
 from firsthand.health import rows
 from firsthand.health.proof import verify
 from firsthand.health.report import Finding, Severity, Stage
-from firsthand.index.accelerator import TAIL_EVENTS_MAX, available
 from firsthand.index.reach import reach
 from firsthand.index.text import NAME
 from firsthand.ledger.ledger_recall import recall
@@ -152,23 +151,6 @@ def _stopped(name: str, position: int, head: int, fault: str) -> str:
     return f"the {name} index stopped at position {position:,} of {head:,}: {fault}"
 
 
-def of_accelerator(space: Space) -> list[Finding]:
-    """Look whether a large store's copy in tantivy is near enough to the log to be asked; without one nothing lacks."""
-    log = space.log
-    head, key = log.reader.head(space.namespace)[0], log.reader.namespace_key(space.namespace)
-    if not key or not (log.root / "cache" / f"tantivy-{key}").exists():
-        return []
-    if not available():
-        what = "the store has a copy for fast search, but tantivy is not installed: large stores are searched slower"
-        return [Finding(Stage.INDEX, Severity.NOTE, what, "pip install 'firsthand[tantivy]'")]
-    through = space.accelerator_of_log().reach()
-    if through is not None and head - through <= TAIL_EVENTS_MAX:
-        return []
-    reaches = "is none of this log's" if through is None else f"reaches position {through:,} of {head:,}"
-    what = f"the copy for fast search {reaches}: it is not asked, and recall is slower"
-    return [Finding(Stage.INDEX, Severity.DEGRADED, what, "firsthand store follow")]
-
-
 def of_vectors(space: Space) -> list[Finding]:
     """Look how far vectors reach, and whether they are by the embedder at hand."""
     try:
@@ -203,7 +185,7 @@ def of_recall(space: Space) -> list[Finding]:
         return []
     # Between the positions around it there is nothing else: no twin can stand in for it.
     here = Scope(after_position=event.position - 1, before_position=event.position + 1)
-    answer = recall(space, Query(event.text[:_QUERY_CHARACTERS], here, hits_max=1, attempts_max=1))
+    answer = recall(space, Query(event.text[:_QUERY_CHARACTERS], here, hits_max=1))
     if not any(hit.position == event.position for hit in answer.hits):
         why = "; ".join(answer.notes) or answer.outcome
         what = f"event fh:{event.id} is in the log, but its own words do not find it: {why}"

@@ -6,7 +6,7 @@ Gives sentences, none when all is well. It changes nothing.
 from __future__ import annotations
 
 import itertools
-import json
+from array import array
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
@@ -16,8 +16,16 @@ from firsthand.log.index_files import Reached, schema_of
 from firsthand.log.port import ContentReader, Entry
 from firsthand.log.rows import POSITION, key_of
 
-from .passages import ROW_STEP, position_of
-from .text import VERSION, TextIndex, size_of, strays_of, version_of
+from . import vocabulary
+from .blocks import COLUMNS, Row, numbers_of, parts_of, unpack
+from .index_rows import ERASED
+from .text import VERSION, TextIndex, blocks_from, state_of
+
+_REBUILD = "run 'firsthand store rebuild'"
+_POSITION, _FLAGS, _BEFORE = map(COLUMNS.index, ("position", "flags", "before"))
+
+Place = tuple[int, int]
+"""A row by what a rebuild does not change: its event's position, and its number in the event."""
 
 
 def check(db: apsw.Connection, namespace: int, reached: Reached, damaged: Collection[int] = ()) -> list[str]:
@@ -35,35 +43,58 @@ def check(db: apsw.Connection, namespace: int, reached: Reached, damaged: Collec
     try:
         found += _check_rows(db, namespace, reached.position, damaged)
     except (apsw.SQLError, apsw.CorruptError) as error:
-        found.append(f"the text index cannot be read ({error}); run 'firsthand store rebuild'")
+        found.append(f"the text index cannot be read ({error}); {_REBUILD}")
     return found
 
 
 def _check_rows(db: apsw.Connection, namespace: int, through: int, damaged: Collection[int]) -> Iterator[str]:
-    left_out = json.dumps(sorted(damaged))
-    events = _all(
-        db,
-        f"SELECT count(*) FROM event WHERE key > ? AND key <= ? AND salt IS NOT NULL "  # noqa: S608 - a constant
-        f"AND {POSITION} NOT IN (SELECT value FROM json_each(?))",
-        (key_of(namespace, 0), key_of(namespace, through), left_out),
-    )[0][0]
-    version = version_of(db, namespace)
-    if not version and not events:
+    base = key_of(namespace, 0)
+    sql = f"SELECT {POSITION} FROM event WHERE key > ? AND key <= ? AND salt IS NOT NULL"  # noqa: S608 - a constant
+    events = {position for (position,) in _all(db, sql, (base, base + through))}.difference(damaged)
+    state = state_of(db, namespace)
+    if state is None and not events:
         return
-    if version != VERSION:
-        yield f"the text index is of version {version or '(none)'}, not {VERSION}; run 'firsthand store rebuild'"
+    if state is None or state.version != VERSION:
+        version = "(none)" if state is None else state.version
+        yield f"the text index is of version {version}, not {VERSION}; {_REBUILD}"
         return
-    docsize = f"text_{namespace}_docsize"
-    whole = f"id < {ROW_STEP} AND id NOT IN (SELECT value FROM json_each(?))"  # noqa: S608 - a number
-    rows = _all(db, f"SELECT count(*), coalesce(sum({whole}), 0) FROM {docsize}", (left_out,))[0]  # noqa: S608
-    if rows[1] != events:
-        yield f"the text index holds {rows[1]:,} events, the log {events:,}; run 'firsthand store rebuild'"
-    size = size_of(db, namespace)
-    if size.rows != rows[0]:
-        yield f"the text index says it has {size.rows:,} rows and has {rows[0]:,}; run 'firsthand store rebuild'"
-    strays = _all(db, f"SELECT count(*) {strays_of(namespace)}")[0][0]
-    if strays:
-        yield f"{strays:,} rows of the text index belong to no event; run 'firsthand store rebuild'"
+    rows = [*columns_of(db, namespace)]
+    if len(rows) != state.rows:
+        yield f"the text index says it has {state.rows:,} rows and has columns of {len(rows):,}; {_REBUILD}"
+    there = {row[_POSITION] for row in rows if not row[_FLAGS] & ERASED}.difference(damaged)
+    if strays := there - events:
+        yield f"{len(strays):,} events of the text index are not in the log or were erased; {_REBUILD}"
+    if lacking := events - there:
+        yield f"the text index lacks {len(lacking):,} events of the log, the first at {min(lacking):,}; {_REBUILD}"
+    filled = sum(not row[_FLAGS] & ERASED for row in rows)
+    counted = _all(db, f"SELECT count(*) FROM text_{namespace}_docsize")[0][0]  # noqa: S608 - a number
+    if counted != filled:
+        yield f"the text index has the words of {counted:,} rows, and columns of {filled:,}; {_REBUILD}"
+
+
+def columns_of(db: apsw.Connection, namespace: int) -> Iterator[Row]:
+    """Yield the columns of every row.
+
+    Raises:
+        apsw.CorruptError: they are damaged.
+    """
+    for _, data in blocks_from(db, schema_of(namespace), 0):
+        yield from unpack(data)
+
+
+def events_without_rows(db: apsw.Connection, namespace: int, positions: Collection[int]) -> set[int]:
+    """Give those of some events, none of them erased, that have no row with their words.
+
+    Costs the positions of all rows, a tenth of what `check` does.
+    """
+    rows: dict[int, int] = {}
+    for first, data in blocks_from(db, schema_of(namespace), 0):
+        count, parts = parts_of(data)
+        at = enumerate(numbers_of(parts[_POSITION], count), first)
+        rows |= {row: position for row, position in at if position in positions}
+    sql = f"SELECT id FROM text_{namespace}_docsize WHERE id IN carray(?)"  # noqa: S608 - a number
+    filled = _all(db, sql, (apsw.carray(array("q", rows)),)) if rows else []
+    return set(positions) - {rows[row] for (row,) in filled}
 
 
 def deep_check(
@@ -81,16 +112,23 @@ def deep_check(
     """
     again = apsw.Connection("")  # a file of its own that SQLite deletes
     try:
-        again.execute("CREATE TABLE event (key, salt)")
+        again.execute("CREATE TABLE event (key INTEGER PRIMARY KEY, session, agent, salt)")
         again.execute(f"ATTACH '' AS {schema_of(namespace)}")
         again.execute("BEGIN")
         fresh = TextIndex()
         for batch in batches:
-            fresh.apply(again, [entry for entry in batch if entry.event.position not in damaged], contents)
+            entries = [entry for entry in batch if entry.event.position not in damaged]
+            keys = array("q", [key_of(namespace, entry.event.position) for entry in entries])
+            sql = "SELECT key, session, agent, 1 FROM event WHERE key IN carray(?)"
+            rows = _all(db, sql, (apsw.carray(keys),)) if keys else []
+            again.executemany("INSERT INTO event VALUES (?, ?, ?, ?)", rows)
+            fresh.apply(again, entries, contents)
         again.execute("COMMIT")
-        if not version_of(again, namespace):
+        if state_of(again, namespace) is None:
             return []
         return list(_differences(db, again, namespace, damaged))
+    except (apsw.SQLError, apsw.CorruptError) as error:
+        return [f"the text index cannot be read ({error})"]
     finally:
         again.close()
 
@@ -98,44 +136,73 @@ def deep_check(
 def _differences(
     there: apsw.Connection, derived: apsw.Connection, namespace: int, damaged: Collection[int]
 ) -> Iterator[str]:
-    def instances(db: apsw.Connection) -> Iterator[Any]:
-        found = _instances(db, namespace)
-        return (one for one in found if position_of(one[1]) not in damaged) if damaged else found
-
-    def sizes(db: apsw.Connection) -> Iterator[Any]:
-        return (one for one in _sizes(db, namespace) if position_of(one[0]) not in damaged)
-
-    try:
-        for mine, theirs in itertools.zip_longest(instances(derived), instances(there)):
-            if mine != theirs:
-                yield f"the text index differs from the log: expected {_place(mine)}, found {_place(theirs)}"
-                return  # from here on the two run apart: one difference is proof, a thousand are noise
-        for mine, theirs in itertools.zip_longest(sizes(derived), sizes(there)):
-            if mine != theirs:
-                yield f"the text index differs from the log in the length of a row: expected {mine}, found {theirs}"
-                return
-    except (apsw.SQLError, apsw.CorruptError) as error:
-        yield f"the text index cannot be read ({error})"
+    rows = [_placed(db, namespace) for db in (derived, there)]
+    for mine, theirs in itertools.zip_longest(*(_compared(placed, damaged) for placed in rows)):
+        if mine != theirs:
+            yield f"the text index differs from the log: expected {_row(mine)}, found {_row(theirs)}"
+            return  # from here on the two run apart: one difference is proof, a thousand are noise
+    terms = (
+        _instances(db, namespace, [place for place, _ in placed], damaged)
+        for db, placed in zip((derived, there), rows, strict=True)
+    )
+    for mine, theirs in itertools.zip_longest(*terms):
+        if mine != theirs:
+            yield f"the text index differs from the log: expected {_term(mine)}, found {_term(theirs)}"
+            return
+    lacking = vocabulary.words_of(derived, namespace) - vocabulary.words_of(there, namespace)
+    if lacking:
+        yield f"the vocabulary of the text index lacks {len(lacking):,} words, {min(lacking)!r} for one; {_REBUILD}"
 
 
-def _instances(db: apsw.Connection, namespace: int) -> Iterator[Any]:
+def _placed(db: apsw.Connection, namespace: int) -> list[tuple[Place, Row]]:
+    """Give each row with its place; those of erased events lead nowhere and are a row of position 0."""
+    rows = [*columns_of(db, namespace)]
+    places: list[Place] = [(0, 0)]
+    for row in rows:
+        position, number = places[-1]
+        places.append((row[_POSITION], number + 1 if position == row[_POSITION] else 0))
+    placed: list[tuple[Place, Row]] = []
+    for number, row in enumerate(rows, 1):
+        # Where the row leads is told by the event there: of erased events a rebuild has no rows.
+        around = [places[number - distance][0] if distance else 0 for distance in row[_BEFORE:]]
+        place = (0, 0) if row[_FLAGS] & ERASED else places[number]
+        placed.append((place, (*row[:_BEFORE], *around)))
+    return placed
+
+
+def _compared(placed: list[tuple[Place, Row]], damaged: Collection[int]) -> Iterator[tuple[Place, Row]]:
+    for place, row in placed:
+        if place[0] and place[0] not in damaged:
+            yield place, row[:_BEFORE] if damaged else row
+
+
+def _instances(
+    db: apsw.Connection, namespace: int, places: list[Place], damaged: Collection[int]
+) -> Iterator[tuple[str, Place]]:
+    """Yield each term and the place of a row that holds it, in order."""
     name = f"text_{namespace}"
     db.execute(f"CREATE VIRTUAL TABLE temp.{name}_instances USING fts5vocab({schema_of(namespace)}, {name}, instance)")
     try:
-        yield from db.execute(f"SELECT term, doc, col, offset FROM temp.{name}_instances")  # noqa: S608 - a number
+        for term, row in db.execute(f"SELECT term, doc FROM temp.{name}_instances"):  # noqa: S608 - a number
+            place = places[row - 1] if 0 < row <= len(places) else (-row, 0)
+            if place[0] not in damaged:
+                yield str(term), place
     finally:
         db.execute(f"DROP TABLE temp.{name}_instances")
 
 
-def _sizes(db: apsw.Connection, namespace: int) -> Iterator[Any]:
-    yield from db.execute(f"SELECT id, sz FROM text_{namespace}_docsize ORDER BY id")  # noqa: S608 - a number
+def _row(compared: tuple[Place, Row] | None) -> str:
+    if compared is None:
+        return "nothing more"
+    (position, number), columns = compared
+    return f"passage {number} of event {position:,} as {columns}"
 
 
-def _place(instance: Any) -> str:
+def _term(instance: tuple[str, Place] | None) -> str:
     if instance is None:
         return "nothing more"
-    term, row, column, offset = instance
-    return f"{term!r} in row {row}, column {column}, word {offset}"
+    term, (position, number) = instance
+    return f"{term!r} in passage {number} of event {position:,}"
 
 
 def _all(db: apsw.Connection, sql: str, values: tuple[Any, ...] = ()) -> list[Any]:

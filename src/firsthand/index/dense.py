@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from firsthand.log.log import Log
 from firsthand.value import value
@@ -17,11 +18,18 @@ from . import vectors
 from .background import Background
 from .embed.port import Embedder
 from .follower import Step, VectorFollower
-from .nearest import Nearest
-from .passages import ROW_STEP
+from .nearest import Nearest, Scores
+from .shape import KEY_STEP
 from .vector_search import VectorSearch, identity_of
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .columns import Columns
+
 ELSEWHERE_SECONDS = 0.2
+SCORES_MAX = 1_000
 
 
 @value
@@ -51,10 +59,27 @@ class Dense:
             lambda: log.reader.db, lambda: log.reader.namespace_key(namespace), embedder, self._behind
         )
 
-    def near(self, text: str, limit: int, *, low: int = 0, high: int = ROW_STEP) -> Nearest:
-        """Give the rows whose vectors are nearest to a text; see `firsthand.recall.near.Near`."""
+    def near(self, text: str, limit: int) -> Nearest:
+        """Give the passages whose vectors are nearest to a text, by key (`shape`)."""
         self.wake()
-        return self._search.near(text, limit, low=low, high=high)
+        return self._search.near(text, limit)
+
+    def scores(self, text: str, columns: Columns, mask: NDArray[np.bool_] | None = None) -> Scores:
+        """Give the rows of the text index whose vectors are nearest to a text, some `SCORES_MAX` of them.
+
+        Args:
+            columns: of the moment that is asked.
+            mask: which rows may be found; None for all.
+        """
+        import numpy as np  # noqa: PLC0415 - no store that only appends loads it
+
+        self.wake()
+        inside = None if mask is None else (lambda keys: mask[columns.rows_at(keys & (KEY_STEP - 1), keys // KEY_STEP)])
+        nearest = self._search.near(text, SCORES_MAX, inside)
+        keys = np.array([key for key, _ in nearest.rows], np.int64)
+        cosines = np.array([cosine for _, cosine in nearest.rows], np.float32)
+        rows = columns.rows_at(keys & (KEY_STEP - 1), keys // KEY_STEP)
+        return Scores(rows[rows > 0], cosines[rows > 0], nearest.through, nearest.fault)
 
     def wake(self) -> None:
         """Have the vectors of what is new made in the background."""

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import apsw
 
-from firsthand.errors import ModelError, ModelUnavailable, StoreDamaged
+from firsthand.errors import ModelError, StoreDamaged
 from firsthand.log.database import translating
 from firsthand.log.disk import make_private, open_private, translated
 from firsthand.log.log import Log
@@ -34,8 +34,8 @@ from firsthand.log.rows import POSITION, key_of
 from firsthand.value import value
 
 from . import vectors
-from .embed.port import NUMPY_MISSING, Embedder, embedded
-from .passages import position_of
+from .embed.port import Embedder, embedded
+from .shape import position_of
 from .vector_search import identity_of
 from .vector_texts import texts_of
 
@@ -150,10 +150,8 @@ class VectorFollower:
 
     def _writing(self, batch: _Batch) -> Callable[[apsw.Connection], None]:
         """Have a batch embedded; give what writes it."""
-        try:
-            from . import codes  # noqa: PLC0415 - numpy
-        except ModuleNotFoundError as error:
-            raise ModelUnavailable(NUMPY_MISSING) from error
+        from . import codes  # noqa: PLC0415 - numpy
+
         table = embedded(self._embedder, batch.texts) if batch.texts else None
         coded = None if table is None else codes.encode(codes.unit(table))
         dimension = self._embedder.dimension if table is None else table.shape[1]

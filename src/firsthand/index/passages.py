@@ -1,13 +1,14 @@
-"""Cuts a large payload into passages that are indexed one by one, in bounded memory.
+"""Cuts a payload into passages of 1 to 2 kB, in bounded memory: what recall ranks and shows.
 
-Passage k begins at k x 16 KiB and reaches a little into the next one; both ends
-move on to the next space. The invariant: every run of up to 256 bytes without a
-space, and every text of up to 256 bytes, stands whole in at least one passage.
+A passage ends at the last end of a line within its second kilobyte, without one at the
+last space, without that between two signs. The next one begins a little before that
+end, at the beginning of a line where one is near, so that every run of up to 256 bytes
+without a space, and every text of up to 256 bytes, stands whole in at least one passage.
+The lines of an enormous payload are put together in larger passages, so that one event
+has at most some thousand.
 
-The row of passage k of the event at position p is ``k * 2**40 + p``, so an
-event's first row is its position and no table is needed to find the others. Rows
-from ``TRIGGER_ROWS`` on are no passages: they stand for the situations that a note
-was learned in, k for the k-th of them. This module knows no storage.
+The invariant: the same payload gives the same passages, in whatever pieces it comes;
+together they are the payload. This module knows no storage.
 """
 
 from __future__ import annotations
@@ -16,83 +17,78 @@ from collections.abc import Iterable, Iterator
 
 from firsthand.value import value
 
-PASSAGE_BYTES = 16_384
+PASSAGE_BYTES = 2_048
 OVERLAP_BYTES = 256
-WHOLE_BYTES = PASSAGE_BYTES + 2 * OVERLAP_BYTES
-"""A passage reaches at least this far: the next one may begin one overlap late, and a text be one overlap long."""
-REACH_BYTES = WHOLE_BYTES + OVERLAP_BYTES
-"""How far from its nominal beginning a passage's bytes can lie."""
-
-ROW_STEP = 1 << 40
-TRIGGER_FIRST = 1 << 22
-"""The number of a note's first situation; the passages of 64 GiB come before it."""
-TRIGGER_ROWS = TRIGGER_FIRST * ROW_STEP
-"""The rows of passages are below it, those of situations from it on."""
-_POSITION = ROW_STEP - 1
-_SPACE = b" \t\n\r\f\v"
+PASSAGES_MAX = 4_096
+"""Of one event, more or less: a payload of more than 8 MiB has larger passages instead of more of them."""
+_LINE_ENDS = (b"\n", b"\\n")
+"""How JSON writes the first is the second: it is looked for where there is none of those."""
+_SPACES = b" \t\n\r\f\v"
 
 
 @value
 class Passage:
-    """One passage: its number, and where in the payload it begins."""
+    """One passage: its number in its event, where in the payload it begins, its bytes."""
 
     number: int
     start: int
     data: bytes
 
 
-def row_of(position: int, number: int) -> int:
-    """Name the index row of a passage."""
-    return number * ROW_STEP + position
+def unit_of(size_bytes: int) -> int:
+    """Say how many bytes a passage of a payload may have."""
+    unit = PASSAGE_BYTES
+    while size_bytes // unit >= PASSAGES_MAX:
+        unit *= 2
+    return unit
 
 
-def position_of(row: int) -> int:
-    """Give the position of the event that an index row belongs to."""
-    return row & _POSITION
+def cut(pieces: Iterable[bytes], size_bytes: int) -> Iterator[Passage]:
+    """Cut a payload that comes in pieces of any size.
 
-
-def number_of(row: int) -> int:
-    """Give the number of the passage that an index row stands for."""
-    return row // ROW_STEP
-
-
-def count(size_bytes: int) -> int:
-    """Count the passages of a payload."""
-    if size_bytes <= WHOLE_BYTES:
-        return 1
-    return -(-(size_bytes - WHOLE_BYTES) // PASSAGE_BYTES) + 1
-
-
-def cut(pieces: Iterable[bytes]) -> Iterator[Passage]:
-    """Cut a payload that comes in pieces of any size."""
-    buffer, number, base = bytearray(), 0, 0
+    Args:
+        size_bytes: of all of it.
+    """
+    unit, buffer, number, base = unit_of(size_bytes), bytearray(), 0, 0
+    at = 0  # where in the buffer the next passage begins: what was cut is dropped seldom, since that moves the rest
     for piece in pieces:
+        del buffer[:at]
+        base, at = base + at, 0
         buffer += piece
-        # One byte more than the reach is waited for: only then is this not the last passage.
-        while len(buffer) > REACH_BYTES:
-            yield shape(bytes(buffer[:REACH_BYTES]), number, last=False)
-            del buffer[:PASSAGE_BYTES]
-            number, base = number + 1, base + PASSAGE_BYTES
-    # What is left is one passage, or two when the payload ends in the last stretch of the reach.
-    if len(buffer) > WHOLE_BYTES:
-        yield shape(bytes(buffer[:REACH_BYTES]), number, last=False)
-        del buffer[:PASSAGE_BYTES]
-        number += 1
-    yield shape(bytes(buffer), number, last=True)
+        while len(buffer) - at > unit:
+            end, following = _end(buffer, at, unit)
+            yield Passage(number, base + at, bytes(buffer[at:end]))
+            number, at = number + 1, following
+    yield Passage(number, base + at, bytes(buffer[at:]))
 
 
-def shape(window: bytes, number: int, *, last: bool) -> Passage:
-    """Cut passage ``number`` out of the bytes from its nominal beginning on."""
-    start = _next_space(window, 0) if number else 0
-    stop = len(window) if last else _next_space(window, WHOLE_BYTES)
-    return Passage(number, number * PASSAGE_BYTES + start, window[start:stop])
+def _end(buffer: bytearray, at: int, unit: int) -> tuple[int, int]:
+    """Find where a passage ends, and where the next one begins."""
+    end = _line_end(buffer, at + unit // 2, at + unit)
+    if end <= at:
+        end = _space(buffer, at + unit // 2, at + unit)
+    if end <= at:
+        end = _sign(buffer, at + unit)
+    low, high = max(at + 1, end - 2 * OVERLAP_BYTES), end - OVERLAP_BYTES
+    following = _line_end(buffer, low, high)
+    if following < low:
+        following = _space(buffer, low, high)
+    if following < low:
+        following = _sign(buffer, high)
+    assert at < following < end
+    return end, following
 
 
-def _next_space(window: bytes, at: int) -> int:
-    """Find the first space within the overlap; without one, the first whole sign."""
-    for index in range(at, min(at + OVERLAP_BYTES, len(window))):
-        if window[index] in _SPACE:
-            return index
-    while at < len(window) and window[at] & 0xC0 == 0x80:
-        at += 1
-    return at
+def _line_end(buffer: bytearray, low: int, high: int) -> int:
+    """Find the last place behind the end of a line; -1 without one."""
+    return next((place + len(end) for end in _LINE_ENDS if (place := buffer.rfind(end, low, high)) >= 0), -1)
+
+
+def _space(buffer: bytearray, low: int, high: int) -> int:
+    """Find the last place behind a space; -1 without one."""
+    return next((place + 1 for place in range(high - 1, low - 1, -1) if buffer[place] in _SPACES), -1)
+
+
+def _sign(buffer: bytearray, at: int) -> int:
+    """Find the beginning of the sign at a place, or the place itself where no sign of UTF-8 is."""
+    return next((place for place in range(at, max(at - 4, 0), -1) if buffer[place] & 0xC0 != 0x80), at)

@@ -8,8 +8,7 @@ from firsthand.log.append import BACKLOG_EVENTS
 from firsthand.log.read import Reader
 from firsthand.value import value
 
-from .passages import ROW_STEP
-from .text import NAME, VERSION, size_of, version_of
+from .text import NAME, VERSION, erased_in, state_of
 
 MISSING = "it is missing, and is made anew as events come, or at once by 'firsthand store rebuild'"
 
@@ -34,14 +33,16 @@ def reach(reader: Reader, namespace: int, head: int) -> Reach:
         missing = head > BACKLOG_EVENTS and not reached.fault and not reached.position
         return Reach(reached.position, reached.fault or (MISSING if missing else ""))
     db = reader.indexed(namespace)
-    version = version_of(db, namespace)
-    if version != VERSION:
-        return Reach(0, f"the text index is of version {version}, not {VERSION}" if version else MISSING)
+    state = state_of(db, namespace)
+    if state is None:
+        return Reach(0, MISSING)
+    if state.version != VERSION:
+        return Reach(0, f"the text index is of version {state.version}, not {VERSION}")
     try:
-        size = size_of(db, namespace)
-        newest = db.execute(f"SELECT max(id) FROM text_{namespace}_docsize WHERE id < {ROW_STEP}").get  # noqa: S608
+        newest = db.execute(f"SELECT max(id) FROM text_{namespace}_docsize").get  # noqa: S608 - a number
+        lost = newest is None and state.rows and not erased_in(db, namespace, state.position)
     except (apsw.SQLError, apsw.CorruptError) as error:
         return Reach(0, f"the text index cannot be read ({error})")
-    if size.rows and newest is None:
+    if lost:
         return Reach(0, "the text index has lost its rows")
     return Reach(min(reached.position, head), "")

@@ -1,4 +1,8 @@
-"""The shape in which vectors are kept: how many to a chunk, how many bytes of bits; a vector's seal."""
+"""The shape in which vectors are kept: how many to a chunk, how many bytes of bits; a vector's key and its seal.
+
+A vector is kept under the passage that it is of: position and number in the event, which stay
+the same when the text index is built anew after an erasure and numbers its rows otherwise.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,20 @@ EMPTY = 0
 HEAD_BYTES = 8
 """Before a kept vector's bytes: a checksum and the scale."""
 DIMENSION_MAX = 8_192
+KEY_STEP = 1 << 40
+"""Greater than every position: the key of passage k of the event at position p is ``k * KEY_STEP + p``."""
 _CHECKSUM = Struct("<I")
 _WORD = (1 << 32) - 1
+
+
+def vector_key(position: int, number: int) -> int:
+    """Name the vector of a passage."""
+    return number * KEY_STEP + position
+
+
+def position_of(key: int) -> int:
+    """Give the position of the event that a vector belongs to."""
+    return key & (KEY_STEP - 1)
 
 
 def bit_bytes(dimension: int) -> int:

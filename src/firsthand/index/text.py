@@ -1,15 +1,13 @@
-"""The text index: FTS5, one file a namespace (`firsthand.log.index_files`), written behind the log's commits.
+"""The text index: which terms stand in which rows, one file a namespace (`firsthand.log.index_files`).
 
-What an event's append has committed is findable, from any process, in that
-moment. Tenants share no table, so none of them moves another's ranking or is
-found through it.
+It is written behind the log's commits. Rows (`index_rows`) are numbered 1 to n in order
+of position; FTS5 keeps their terms and nothing of where in a row these stand; beside
+it stand the columns of the rows (`blocks`) and the distinct words (`vocabulary`).
+Tenants share no table, so none of them moves another's ranking or is found through it.
 
-The invariant: the rows of ``text_<namespace>`` are the passages of the events of
-that namespace that were not erased and that its ``reach`` says are reached, with
-the words that `words` gives, and for a note one row more for each situation it was
-learned in; nothing else. An event that only repeats others
-(`Event.is_searchable`) has one row without words. Everything here can be dropped
-and built again from the log.
+The invariant: the rows are those of the events of the namespace up to the position that
+``text_index`` names, and nothing else; of an event that was erased since its rows are
+left, without a term. Everything here can be dropped and built again from the log.
 
 It does not know how a query is planned or ranked.
 """
@@ -17,8 +15,10 @@ It does not know how a query is planned or ranked.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Collection, Iterator, Sequence
 from operator import attrgetter
+from typing import Any
 
 import apsw
 
@@ -26,45 +26,56 @@ from firsthand.event import Event
 from firsthand.log.index_files import schema_of
 from firsthand.log.port import ContentReader, Entry
 from firsthand.log.rows import key_of
-from firsthand.value import value
+from firsthand.value import replace, value
 
-from . import words
-from .passages import ROW_STEP, TRIGGER_FIRST, cut, row_of
+from . import vocabulary, words
+from .blocks import COLUMNS, TIME_UNKNOWN, Row, pack, unpack
+from .index_rows import ERASED, SAID, IndexRow, Stems, rows_of
+from .tokenizer import stems
 
 NAME = "text"
-VERSION = f"2.{words.WORDS_VERSION}"
-TOKENIZER = "porter unicode61 remove_diacritics 2"
-COMMON_TERMS_MAX = 4_000
-COMMON_ROWS_MIN = 1_000
-"""A smaller index has no common terms: asking it for a frequency costs nothing."""
-_GROWTH = 1.5
+VERSION = f"3.{words.WORDS_VERSION}"
+BLOCK_ROWS = 4_096
+"""Rows in a block of columns that is not changed any more; those behind them stand in blocks of a batch each."""
+_TERMS_TOKENIZER = "ascii tokenchars ''+''"  # the terms are cut already: it parts them at spaces
+_WRITTEN_ROWS = 64  # at a time: what waits to be written is in memory
+_POSITION, _FLAGS, _BEFORE, _PREVIOUS = map(COLUMNS.index, ("position", "flags", "before", "previous"))
 
 _TABLES = """
 -- One row: of the text index of this namespace.
-CREATE TABLE IF NOT EXISTS {schema}.text_index (
-  number  INTEGER PRIMARY KEY CHECK (number = 1),
-  version TEXT NOT NULL,               -- of the rules its words were cut by
-  counted INTEGER NOT NULL DEFAULT 0   -- its rows when term_df was last counted
+CREATE TABLE {schema}.text_index (
+  number     INTEGER PRIMARY KEY CHECK (number = 1),
+  version    TEXT NOT NULL,      -- of the rules its rows were cut by
+  generation INTEGER NOT NULL,   -- a random number: another one where rows were made anew or emptied
+  stamp      INTEGER NOT NULL,   -- a random number, another one with each change
+  position   INTEGER NOT NULL,   -- of the last event in it
+  rows       INTEGER NOT NULL,   -- how many there are
+  sealed     INTEGER NOT NULL    -- of those, how many are in full blocks
 );
--- In how many rows the commonest terms stand, as counted then: to plan a query without reading postings.
-CREATE TABLE IF NOT EXISTS {schema}.term_df (
-  term TEXT PRIMARY KEY,
-  df   INTEGER NOT NULL
-) WITHOUT ROWID;
+-- The columns of rows, some thousand a block.
+CREATE TABLE {schema}.text_block (
+  first INTEGER PRIMARY KEY,     -- row
+  data  BLOB NOT NULL            -- see `blocks`
+);
+-- Where each session ends.
+CREATE TABLE {schema}.text_session (
+  session  INTEGER PRIMARY KEY,
+  last     INTEGER NOT NULL,     -- first row of its last event; 0 for none
+  previous INTEGER NOT NULL      -- first row of the last message in it that somebody said; 0 for none
+);
 """
 
 
 @value
-class IndexSize:
-    """How much an index holds: rows (passages), and tokens in all of them."""
+class IndexState:
+    """How far the text index of a namespace is; see its table."""
 
+    version: str
+    generation: int
+    stamp: int
+    position: int
     rows: int
-    tokens: int
-
-    @property
-    def tokens_mean(self) -> float:
-        """Tokens a row; 1 for an empty index."""
-        return self.tokens / self.rows if self.rows and self.tokens else 1.0
+    sealed: int
 
 
 class TextIndex:
@@ -73,7 +84,8 @@ class TextIndex:
     name = NAME
 
     def __init__(self) -> None:
-        self._open: set[int] = set()  # namespaces whose table was seen and is of this version
+        self._stems: Stems | None = None
+        self._seen: dict[int, tuple[int, set[str]]] = {}  # by namespace: the stamp that this process left, its words
 
     # writing ---------------------------------------------------------------------------------------
 
@@ -83,172 +95,307 @@ class TextIndex:
         Raises:
             apsw.SQLError: a table that should be there is not, or is of another version.
         """
+        self._stems = self._stems or stems(db)
         for namespace, group in itertools.groupby(entries, attrgetter("namespace_key")):
             events = [entry.event for entry in group]
-            try:
-                last = self._last(db, namespace, events[0].position)
-            except apsw.SQLError:
-                # The transaction that made the table may have been rolled back since: look again, once.
-                self._open.discard(namespace)
-                last = self._last(db, namespace, events[0].position)
-            db.executemany(
-                f"INSERT INTO text_{namespace} (rowid, text, exact) VALUES (?, ?, ?)",  # noqa: S608 - a number
-                _rows((event for event in events if event.position > last), contents),
-            )
+            before = _opened(db, namespace, events[0].position)
+            events = [event for event in events if event.position > before.position]
+            if not events:
+                continue
+            # What a transaction wrote that was undone is not in: then the stamp is not the one that was left.
+            stamp, seen = self._seen.pop(namespace, (0, set()))
+            seen = seen if stamp == before.stamp else set()
+            after = _Writer(db, namespace, before, self._stems, seen).write(events, contents)
+            self._seen[namespace] = after.stamp, seen
+
+    def begin(self, db: apsw.Connection, namespace: int) -> None:
+        """Begin a namespace's index with empty tables; the caller then hands in its events, in order, by `apply`."""
+        self._seen.pop(namespace, None)
+        schema = schema_of(namespace)
+        for name in (
+            f"text_{namespace}_terms", f"text_{namespace}", "text_index", "text_block", "text_session", "word",
+            "vocabulary", "term_df",
+        ):  # fmt: skip
+            db.execute(f'DROP TABLE IF EXISTS {schema}."{name}"')
+        _create(db, namespace)
 
     def purge(self, db: apsw.Connection, namespace: int) -> None:
         """Take out the events that the log has erased, and rewrite the file, so that no page of it holds their words.
 
-        Time is linear in the namespace's index. A second time changes nothing.
+        Their rows stay, empty. Time is linear in the namespace's index. A second time changes nothing.
         """
         table, schema = f"text_{namespace}", schema_of(namespace)
-        if not _is_there(db, namespace):
+        state = state_of(db, namespace)
+        if state is None:
             return
+        if state.version != VERSION:
+            raise apsw.SQLError(f"the text index is of version {state.version}, not {VERSION}")
+        self._seen.pop(namespace, None)
         with db:
-            strays = db.execute(f"SELECT d.id {strays_of(namespace)}").fetchall()
-            db.executemany(f"DELETE FROM {table} WHERE rowid = ?", strays)  # noqa: S608 - a number
+            gone = erased_in(db, namespace, state.position)
+            empty = _emptied(db, schema, gone)
+            db.executemany(f"DELETE FROM {table} WHERE rowid = ?", ((row,) for row in empty))  # noqa: S608 - a number
             db.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")  # noqa: S608 - a number
-            db.execute(f"DELETE FROM {schema}.term_df")  # noqa: S608 - a number
-            db.execute(f"UPDATE {schema}.text_index SET counted = 0")  # noqa: S608 - a number
+            vocabulary.renew(db, schema, f"{table}_terms")
+            _keep(db, schema, replace(state, generation=_random(), stamp=_random()))
         db.execute(f"VACUUM {schema}").fetchall()
         db.wal_checkpoint(dbname=schema, mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
-    def begin(self, db: apsw.Connection, namespace: int) -> None:
-        """Begin a namespace's index with empty tables; the caller then hands in its events, in order, by `apply`."""
-        self._open.discard(namespace)
-        for name in (f"text_{namespace}_terms", f"text_{namespace}", "text_index", "term_df"):
-            db.execute(f'DROP TABLE IF EXISTS {schema_of(namespace)}."{name}"')
-        self._create(db, namespace)
 
-    def refresh(self, db: apsw.Connection, namespace: int) -> bool:
-        """Count the commonest terms again if the index has grown by half; say whether it did.
+class _Writer:
+    """Adds the rows of some events to an index, inside a transaction."""
 
-        Costs one pass over the terms (80 ms for 100,000 events), so it is never part of an append.
+    def __init__(self, db: apsw.Connection, namespace: int, state: IndexState, stems: Stems, seen: set[str]) -> None:
+        self._db, self._namespace, self._state, self._stems, self._seen = db, namespace, state, stems, seen
+        self._schema = schema_of(namespace)
+        self._rows = state.rows
+        self._block: list[Row] = []
+        self._ends = SessionEnds(db, self._schema)
+
+    def write(self, events: Sequence[Event], contents: ContentReader) -> IndexState:
+        """Write the rows of events; give how far the index is then."""
+        table = f"text_{self._namespace}"
+        sql = f"INSERT INTO {self._schema}.{table} (rowid, terms) VALUES (?, ?)"  # noqa: S608 - a number
+        numbered = self._numbered(events, contents)
+        while some := list(itertools.islice(numbered, _WRITTEN_ROWS)):
+            self._db.executemany(sql, ((number, row.marked()) for number, row in some))
+            terms = set().union(*(row.counts for _, row in some))
+            vocabulary.add(self._db, self._schema, terms, self._seen)
+            if len(self._block) >= BLOCK_ROWS:
+                self._flush()
+        self._flush()
+        self._ends.save()
+        after = replace(self._state, stamp=_random(), position=events[-1].position, rows=self._rows)
+        if self._rows - after.sealed >= BLOCK_ROWS:
+            _seal(self._db, self._schema, after.sealed)
+            after = replace(after, sealed=self._rows)
+        _keep(self._db, self._schema, after)
+        return after
+
+    def _numbered(self, events: Sequence[Event], contents: ContentReader) -> Iterator[tuple[int, IndexRow]]:
+        keys = keys_of(self._db, self._namespace, events)
+        for event in events:
+            session, agent = keys[event.position]
+            facts = EventFacts(event, session, agent)
+            first = self._rows + 1
+            end = self._ends.of(session)
+            for row in rows_of(event, contents, self._stems):
+                self._rows += 1
+                self._block.append(facts.columns(row, self._rows, end))
+                yield self._rows, row
+            self._ends.add(session, first, said=row.flags & SAID > 0 and row.tokens > 0)
+
+    def _flush(self) -> None:
+        if self._block:
+            first = self._rows - len(self._block) + 1
+            _write_block(self._db, self._schema, first, self._block)
+            self._block = []
+
+
+@value
+class EventFacts:
+    """What the columns have of an event: who said it when, as numbers."""
+
+    event: Event
+    session: int
+    agent: int
+
+    def columns(self, row: IndexRow, number: int, end: SessionEnd) -> Row:
+        """Give the numbers of a row in the columns.
+
+        Args:
+            number: of the row.
+            end: where its session ended before it.
         """
-        if not version_of(db, namespace):
-            return False
-        size, counted = size_of(db, namespace), counted_of(db, namespace)
-        if size.rows < max(COMMON_ROWS_MIN, counted * _GROWTH):
-            return False
-        common = db.execute(
-            f"SELECT term, doc FROM text_{namespace}_terms ORDER BY doc DESC, term LIMIT ?",  # noqa: S608 - a number
-            (COMMON_TERMS_MAX,),
-        ).fetchall()
-        schema = schema_of(namespace)
-        db.execute(f"DELETE FROM {schema}.term_df")  # noqa: S608 - a number
-        db.executemany(f"INSERT INTO {schema}.term_df VALUES (?, ?)", common)  # noqa: S608 - a number
-        db.execute(f"UPDATE {schema}.text_index SET counted = ?", (size.rows,))  # noqa: S608 - a number
-        return True
+        event = self.event
+        return (
+            event.position, row.start, row.size, row.tokens, self.session, self.agent,
+            TIME_UNKNOWN if event.time is None else event.time.microseconds,
+            event.kind.number, event.trust.number, row.flags,
+            number - end.last if end.last else 0, number - end.previous if end.previous else 0,
+        )  # fmt: skip
 
-    def _last(self, db: apsw.Connection, namespace: int, first: int) -> int:
-        if namespace not in self._open:
-            self._look(db, namespace, first)
-        last = db.execute(f"SELECT max(id) FROM text_{namespace}_docsize WHERE id < {ROW_STEP}").get  # noqa: S608
-        return int(last or 0)
 
-    def _look(self, db: apsw.Connection, namespace: int, first: int) -> None:
-        """See that the namespace's table is there; make it only when its first event ever comes."""
-        if not _is_there(db, namespace):
-            # Erased ones, as a restore brings them, were never to be in it.
-            earlier = db.execute(
-                "SELECT EXISTS (SELECT 1 FROM event WHERE key > ? AND key < ? AND salt IS NOT NULL)",
-                (key_of(namespace, 0), key_of(namespace, first)),
-            ).get
-            if earlier:
-                raise apsw.SQLError(f"no text index of namespace {namespace}; run 'firsthand store rebuild'")
-            self._create(db, namespace)
-        version = version_of(db, namespace)
-        if version != VERSION:
-            raise apsw.SQLError(
-                f"the text index of namespace {namespace} is of version {version}, not {VERSION}; "
-                "run 'firsthand store rebuild'"
-            )
-        self._open.add(namespace)
+@value
+class SessionEnd:
+    """The first row of a session's last event, and of its last message that somebody said; 0 for none."""
 
-    def _create(self, db: apsw.Connection, namespace: int) -> None:
-        table, schema = f"text_{namespace}", schema_of(namespace)
-        db.execute(_TABLES.format(schema=schema)).fetchall()
-        db.execute(
-            f"CREATE VIRTUAL TABLE {schema}.{table} USING fts5(text, exact, content='', contentless_delete=1, "
-            f"tokenize='{TOKENIZER}')"
+    last: int = 0
+    previous: int = 0
+
+
+class SessionEnds:
+    """Where each session ends, as the rows of its events come.
+
+    Args:
+        db: None where there is no index yet.
+    """
+
+    def __init__(self, db: apsw.Connection | None, schema: str) -> None:
+        self._db, self._schema = db, schema
+        self._ends: dict[int, SessionEnd] = {}
+
+    def of(self, session: int) -> SessionEnd:
+        """Give the end of a session."""
+        if session not in self._ends:
+            sql = f"SELECT last, previous FROM {self._schema}.text_session WHERE session = ?"  # noqa: S608 - a number
+            rows: list[Any] = [] if self._db is None else self._db.execute(sql, (session,)).fetchall()
+            self._ends[session] = SessionEnd(*rows[0]) if rows else SessionEnd()
+        return self._ends[session]
+
+    def add(self, session: int, row: int, *, said: bool) -> None:
+        """Note an event by its first row."""
+        self._ends[session] = SessionEnd(row, row if said else self.of(session).previous)
+
+    def save(self) -> None:
+        """Write what was noted."""
+        assert self._db is not None
+        sql = f"INSERT OR REPLACE INTO {self._schema}.text_session VALUES (?, ?, ?)"  # noqa: S608 - a number
+        self._db.executemany(sql, [(session, end.last, end.previous) for session, end in self._ends.items()])
+
+
+def keys_of(db: apsw.Connection, namespace: int, events: Sequence[Event]) -> dict[int, tuple[int, int]]:
+    """Give the keys of session and agent of events, by position; nobody's is 0."""
+    base = key_of(namespace, 0)
+    sql = "SELECT key, session, agent FROM event WHERE key >= ? AND key <= ?"
+    rows: list[Any] = db.execute(sql, (base + events[0].position, base + events[-1].position)).fetchall()
+    found = {key - base: (session, agent) for key, session, agent in rows}
+    return {
+        event.position: (found[event.position][0], found[event.position][1] if event.agent else 0) for event in events
+    }
+
+
+def _opened(db: apsw.Connection, namespace: int, first: int) -> IndexState:
+    """See that the tables of a namespace are there and of this version; make them only when its first event comes."""
+    if (state := state_of(db, namespace)) is None:
+        # Erased ones, as a restore brings them, were never to be in it.
+        earlier = db.execute(
+            "SELECT EXISTS (SELECT 1 FROM event WHERE key > ? AND key < ? AND salt IS NOT NULL)",
+            (key_of(namespace, 0), key_of(namespace, first)),
+        ).get
+        if earlier:
+            raise apsw.SQLError(f"no text index of namespace {namespace}; run 'firsthand store rebuild'")
+        _create(db, namespace)
+        state = state_of(db, namespace)
+        assert state is not None
+    if state.version != VERSION:
+        raise apsw.SQLError(
+            f"the text index of namespace {namespace} is of version {state.version}, not {VERSION}; "
+            "run 'firsthand store rebuild'"
         )
-        db.execute(f"CREATE VIRTUAL TABLE {schema}.{table}_terms USING fts5vocab({table}, row)")
-        db.execute(f"INSERT OR REPLACE INTO {schema}.text_index VALUES (1, ?, 0)", (VERSION,))  # noqa: S608 - a number
+    return state
 
 
-def _rows(events: Iterable[Event], contents: ContentReader) -> Iterator[tuple[int, str, str]]:
-    """Give the index rows of events."""
-    for event in events:
-        if not event.is_searchable:  # an empty row, so that rows and events still tally
-            yield event.position, "", ""
-            continue
-        if event.artifact is None:
-            found = words.of_event(event)
-            yield event.position, found.text, found.exact
-        else:
-            yield from _passage_rows(event, contents)
-        for number, situation in enumerate(words.situations(event), TRIGGER_FIRST):
-            found = words.of_text(situation)
-            yield row_of(event.position, number), found.text, found.exact
+def _create(db: apsw.Connection, namespace: int) -> None:
+    table, schema = f"text_{namespace}", schema_of(namespace)
+    db.execute(_TABLES.format(schema=schema)).fetchall()
+    db.execute(vocabulary.TABLES.format(schema=schema)).fetchall()
+    db.execute(
+        f"CREATE VIRTUAL TABLE {schema}.{table} USING fts5(terms, content='', contentless_delete=1, detail=none, "
+        f"tokenize='{_TERMS_TOKENIZER}')"
+    )
+    db.execute(f"CREATE VIRTUAL TABLE {schema}.{table}_terms USING fts5vocab({table}, row)")
+    sql = f"INSERT INTO {schema}.text_index VALUES (1, ?, ?, ?, 0, 0, 0)"  # noqa: S608 - a number
+    db.execute(sql, (VERSION, _random(), _random()))
 
 
-def _passage_rows(event: Event, contents: ContentReader) -> Iterator[tuple[int, str, str]]:
-    head, around = words.header(event), words.context(event)
-    read = None
-    for passage in cut(contents.pieces(event)):
-        read = read or words.reading(passage.data, event.media, event.kind)
-        found = words.of_text(read(passage.data), head, around)
-        yield row_of(event.position, passage.number), found.text, found.exact
+def _keep(db: apsw.Connection, schema: str, state: IndexState) -> None:
+    db.execute(
+        f"UPDATE {schema}.text_index SET generation = ?, stamp = ?, position = ?, rows = ?, sealed = ?",  # noqa: S608
+        (state.generation, state.stamp, state.position, state.rows, state.sealed),
+    )
+
+
+def _random() -> int:
+    return int.from_bytes(os.urandom(6))
+
+
+# blocks --------------------------------------------------------------------------------------------
+
+
+def _write_block(db: apsw.Connection, schema: str, first: int, rows: Sequence[Row]) -> None:
+    db.execute(f"INSERT OR REPLACE INTO {schema}.text_block VALUES (?, ?)", (first, pack(rows)))  # noqa: S608
+
+
+def blocks_from(db: apsw.Connection, schema: str, first: int) -> Iterator[tuple[int, Any]]:
+    """Yield the blocks of columns that hold rows from one on: the first row of each, and its bytes."""
+    sql = (
+        f"SELECT first, data FROM {schema}.text_block WHERE first >= coalesce("  # noqa: S608 - a number
+        f"(SELECT max(first) FROM {schema}.text_block WHERE first <= ?), 0) ORDER BY first"
+    )
+    yield from db.execute(sql, (first,))
+
+
+def _seal(db: apsw.Connection, schema: str, sealed: int) -> None:
+    """Put the blocks behind the full ones together into one."""
+    blocks = [data for _, data in blocks_from(db, schema, sealed + 1)]
+    rows = [row for data in blocks for row in unpack(data)]
+    db.execute(f"DELETE FROM {schema}.text_block WHERE first > ?", (sealed,))  # noqa: S608 - a number
+    _write_block(db, schema, sealed + 1, rows)
+
+
+def erased_in(db: apsw.Connection, namespace: int, through: int) -> set[int]:
+    """Give the positions up to one whose events were erased."""
+    base = key_of(namespace, 0)
+    sql = "SELECT key - ? FROM event WHERE key > ? AND key <= ? AND salt IS NULL"
+    positions: list[Any] = db.execute(sql, (base, base, base + through)).fetchall()
+    return {position for (position,) in positions}
+
+
+def _emptied(db: apsw.Connection, schema: str, gone: Collection[int]) -> list[int]:
+    """Empty the rows of events in the columns, and lead what led to them past them; give those that were not empty."""
+    ends: dict[int, SessionEnd] = {}  # by the rows of events that are gone: what was before each
+    empty: list[int] = []
+
+    def past(row: int, *, said: bool) -> int:
+        return row if row not in ends else ends[row].previous if said else ends[row].last
+
+    for first, data in [*blocks_from(db, schema, 0)]:
+        rows = list(unpack(data))
+        changed = False
+        for number, row in enumerate(rows, first):
+            last, previous = number - row[_BEFORE], number - row[_PREVIOUS]  # themselves where there is none before
+            erased = row[_POSITION] in gone
+            if not (erased or last in ends or previous in ends):
+                continue
+            end = SessionEnd(past(last, said=False) % number, past(previous, said=True) % number)
+            kept, flags = row[:_FLAGS], row[_FLAGS]
+            if erased:
+                ends[number] = end
+                if not flags & ERASED:
+                    empty.append(number)
+                kept, flags = (row[_POSITION], 0, 0, 0, *row[4:_FLAGS]), ERASED
+            distances = (number - end.last if end.last else 0, number - end.previous if end.previous else 0)
+            rows[number - first] = (*kept, flags, *distances)
+            changed = True
+        if changed:
+            _write_block(db, schema, first, rows)
+    ended: list[Any] = db.execute(f"SELECT session, last, previous FROM {schema}.text_session").fetchall()  # noqa: S608
+    moved = [(past(last, said=False), past(previous, said=True), session) for session, last, previous in ended]
+    db.executemany(f"UPDATE {schema}.text_session SET last = ?, previous = ? WHERE session = ?", moved)  # noqa: S608
+    return empty
 
 
 # reading -------------------------------------------------------------------------------------------
 
 
-def _is_there(db: apsw.Connection, namespace: int) -> bool:
-    sql = f"SELECT 1 FROM {schema_of(namespace)}.sqlite_schema WHERE name = ?"  # noqa: S608 - a number
-    return bool(db.execute(sql, (f"text_{namespace}",)).get)
+def state_of(db: apsw.Connection, namespace: int) -> IndexState | None:
+    """Read how far a namespace's index is; None when it has none. One of another version has nothing but that."""
+    schema = schema_of(namespace)
+    try:
+        columns = "version, generation, stamp, position, rows, sealed"
+        rows: list[Any] = db.execute(f"SELECT {columns} FROM {schema}.text_index").fetchall()  # noqa: S608 - a number
+        return IndexState(*rows[0]) if rows else None
+    except apsw.SQLError:  # no such file, no such table in it, or no such columns
+        pass
+    try:
+        version = db.execute(f"SELECT version FROM {schema}.text_index").get  # noqa: S608 - a number
+    except apsw.SQLError:
+        return None
+    return None if version is None else IndexState(str(version), 0, 0, 0, 0, 0)
 
 
 def version_of(db: apsw.Connection, namespace: int) -> str:
     """Read the version of a namespace's index; empty when it has none."""
-    schema = schema_of(namespace)
-    try:
-        return str(db.execute(f"SELECT version FROM {schema}.text_index").get or "")  # noqa: S608 - a number
-    except apsw.SQLError:  # no such file, or no such table in it
-        return ""
-
-
-def strays_of(namespace: int) -> str:
-    """Write the rest of a SELECT over the index rows ``d`` whose event is not in the log, or was erased."""
-    return (
-        f"FROM text_{namespace}_docsize d LEFT JOIN event e "
-        f"ON e.key = {key_of(namespace, 0)} + (d.id & {ROW_STEP - 1}) AND e.salt IS NOT NULL WHERE e.key IS NULL"
-    )
-
-
-def counted_of(db: apsw.Connection, namespace: int) -> int:
-    """Read how many rows the index had when its common terms were last counted."""
-    return int(db.execute(f"SELECT counted FROM {schema_of(namespace)}.text_index").get or 0)  # noqa: S608 - a number
-
-
-def size_of(db: apsw.Connection, namespace: int) -> IndexSize:
-    """Read the size of a namespace's index from FTS5's own totals (row 1 of its data table).
-
-    Raises:
-        apsw.CorruptError: the totals are missing or unreadable.
-    """
-    block = db.execute(f"SELECT block FROM text_{namespace}_data WHERE id = 1").get  # noqa: S608 - a number
-    if block is None:
-        raise apsw.CorruptError(f"text_{namespace}: the totals are missing")
-    numbers = list(varints(block))
-    return IndexSize(numbers[0], sum(numbers[1:])) if numbers else IndexSize(0, 0)
-
-
-def varints(block: bytes) -> Iterator[int]:
-    """Read SQLite's variable-length integers; none here reaches a ninth byte."""
-    value = 0
-    for byte in block:
-        value = value << 7 | byte & 0x7F
-        if byte < 0x80:
-            yield value
-            value = 0
+    state = state_of(db, namespace)
+    return "" if state is None else state.version

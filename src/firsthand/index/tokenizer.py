@@ -7,8 +7,7 @@ from typing import Any
 
 import apsw
 
-from .text import TOKENIZER
-
+TOKENIZER = "porter unicode61 remove_diacritics 2"
 Tokenize = Callable[[bytes], list[tuple[int, int, str]]]
 """From UTF-8 to (start, end, stem) of each token."""
 

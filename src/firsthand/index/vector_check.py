@@ -1,15 +1,13 @@
-"""Compares the vectors with the log and with themselves: counts, checksums, bits against bytes, rows against events.
+"""Compares the vectors with the log and themselves: counts, checksums, bits against bytes, rows against events.
 
-Gives sentences, none when all is well; and notes, of what could not be looked at.
-It changes nothing, and embeds nothing: whether a vector is the right one for its
-text only the embedder could say.
+Gives sentences, none when all is well. It changes nothing, and embeds nothing:
+whether a vector is the right one for its text only the embedder could say.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from importlib.util import find_spec
 from struct import unpack
 from typing import Any
 
@@ -20,27 +18,23 @@ from firsthand.log.port import ContentReader, Entry
 from firsthand.log.rows import key_of
 
 from . import vectors
-from .embed.port import NUMPY_MISSING
-from .passages import position_of
-from .shape import CHUNK_VECTORS, EMPTY, bit_bytes
+from .shape import CHUNK_VECTORS, EMPTY, bit_bytes, position_of
 from .vector_texts import VERSION, texts_of
 
 SUM_ERROR = 1e-9
 """Of each vector that was added or taken out: what double precision may lose."""
 
 
-def check(db: apsw.Connection) -> tuple[list[str], list[str]]:
-    """Say what is wrong with the vectors of a store, and what could not be looked at. Reads all of them."""
+def check(db: apsw.Connection) -> list[str]:
+    """Say what is wrong with the vectors of a store. Reads all of them."""
     found: list[str] = []
-    spaces: list[vectors.Space] = []
     try:
         with db:  # one snapshot: a follower may be at work
             spaces = vectors.spaces(db)
             found += [f"vectors by {one.identity}: {fault}" for one in spaces for fault in _check_space(db, one)]
     except (apsw.SQLError, apsw.CorruptError, StoreDamaged) as error:
         found.append(f"the vectors cannot be read ({error}); {vectors.REPAIR}")
-    blind = spaces and find_spec("numpy") is None
-    return found, [f"the bits of vectors were not compared with them: {NUMPY_MISSING}"] if blind else []
+    return found
 
 
 def deep_check(
@@ -111,10 +105,9 @@ def _check_space(db: apsw.Connection, space: vectors.Space) -> Iterator[str]:
             f"{space.vectors:,} are said to be there, the chunks hold {counted:,}, the table {stored:,}; "
             f"{vectors.REPAIR}"
         )
-    if find_spec("numpy") is not None:
-        apart = max(map(abs, (a - b for a, b in zip(_doubles(added), _doubles(space.total), strict=True))), default=0)
-        if not apart <= SUM_ERROR * max(1, counted):
-            yield f"the sum of all vectors is {apart:g} off; {vectors.REPAIR}"
+    apart = max(map(abs, (a - b for a, b in zip(_doubles(added), _doubles(space.total), strict=True))), default=0)
+    if not apart <= SUM_ERROR * max(1, counted):
+        yield f"the sum of all vectors is {apart:g} off; {vectors.REPAIR}"
 
 
 def _doubles(total: bytes) -> tuple[float, ...]:
@@ -122,8 +115,6 @@ def _doubles(total: bytes) -> tuple[float, ...]:
 
 
 def _added(total: bytes, kept: list[bytes]) -> bytes:
-    if find_spec("numpy") is None:
-        return total
     from . import codes  # noqa: PLC0415 - numpy
 
     return codes.Codes(tuple(one[4:] for one in kept), ()).added_to(total)
@@ -134,7 +125,7 @@ def _check_chunk(
 ) -> Iterator[str]:
     width = bit_bytes(space.dimension)
     bits = [chunk.bits[slot * width : (slot + 1) * width] for slot in slots]
-    if find_spec("numpy") is not None and kept:
+    if kept:
         from . import codes  # noqa: PLC0415 - numpy
 
         if codes.bits_of(codes.small_of(kept, space.dimension)) != bits:

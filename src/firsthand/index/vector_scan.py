@@ -14,6 +14,7 @@ It knows no embedder. It is imported when a query is there: it needs numpy.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 import apsw
 import numpy as np
@@ -23,7 +24,6 @@ from firsthand.value import value
 
 from . import codes, vectors
 from .codes import Floats
-from .passages import ROW_STEP
 from .shape import CHUNK_VECTORS, EMPTY
 
 BLOCK_CHUNKS = 8
@@ -31,13 +31,15 @@ CACHE_BYTES_MAX = 128 << 20
 RESCORED_MIN, RESCORED_MAX = 400, 1_600
 
 Found = tuple[tuple[int, float], ...]
+Inside = Callable[[NDArray[np.int64]], NDArray[np.bool_]]
+"""Says of each of some keys whether its vector may be found."""
 Outline = list[tuple[int, int, int, int]]
 
 
 def rescored(count: int, limit: int) -> int:
     """Say how many candidates have their bytes compared: 400 up to 100,000 vectors, 1,264 at 1,000,000."""
     share = RESCORED_MIN * max(1.0, count / 100_000) ** 0.5
-    return max(min(int(share), RESCORED_MAX), 4 * limit)
+    return max(min(int(share), RESCORED_MAX), limit)
 
 
 @value
@@ -69,13 +71,13 @@ class Scan:
         return found
 
     def nearest(
-        self, db: apsw.Connection, space: vectors.Space, query: Floats, limit: int, low: int, high: int
+        self, db: apsw.Connection, space: vectors.Space, query: Floats, limit: int, inside: Inside | None = None
     ) -> tuple[Found, int]:
         """Give the nearest rows with their cosine, best first, and the watermark they belong to.
 
         Args:
             query: of length 1; cosines are taken about the middle of the space (`codes.about`).
-            low, high: only events from position ``low`` on and before ``high``.
+            inside: says of keys whether they may be found; None for all.
 
         Raises:
             StoreDamaged: a chunk or a vector is not what was written.
@@ -90,7 +92,7 @@ class Scan:
                 query = codes.about(query[None, :], middle)[0]
             if not query.any():
                 return (), now.through
-            numbers, rows = self._candidates(db, now, query, rescored(now.vectors, limit), low, high)
+            numbers, rows = self._candidates(db, now, query, rescored(now.vectors, limit), inside)
             order = np.argsort(numbers)  # as they lie in the file
             numbers, rows = numbers[order], rows[order]
             through = now.through
@@ -99,21 +101,18 @@ class Scan:
         return tuple(zip(rows[best].tolist(), cosines[best].tolist(), strict=True)), through
 
     def _candidates(
-        self, db: apsw.Connection, space: vectors.Space, query: Floats, wanted: int, low: int, high: int
+        self, db: apsw.Connection, space: vectors.Space, query: Floats, wanted: int, inside: Inside | None
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Give numbers and rows of the vectors with the fewest differing bits."""
         words, kept = codes.query_words(query), _Fewest(wanted)
         outline = vectors.outline(db, space)
         for start in range(0, len(outline), BLOCK_CHUNKS):
             part = outline[start : start + BLOCK_CHUNKS]
-            if max(last for *_, last in part) < low or min(first for _, _, first, _ in part) >= high:
-                continue
             block = self._block(db, space, start // BLOCK_CHUNKS, part)
             distances = codes.distances(block.words, words)
             distances[block.empty] = codes.FAR
-            if low > 0 or high < ROW_STEP:
-                positions = block.rows & (ROW_STEP - 1)
-                distances[(positions < low) | (positions >= high)] = codes.FAR
+            if inside is not None:
+                distances[~inside(block.rows)] = codes.FAR
             kept.add(distances, start * CHUNK_VECTORS, block.rows)
         return kept.numbers, kept.rows
 

@@ -21,16 +21,15 @@ import apsw
 from firsthand.errors import ModelError, ModelUnavailable, StoreError
 
 from . import vectors
-from .embed.port import NUMPY_MISSING, Embedder, asked
+from .embed.port import Embedder, asked
 from .nearest import Nearest
-from .passages import ROW_STEP
 from .vector_texts import VERSION
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .vector_scan import Scan
+    from .vector_scan import Inside, Scan
 
 QUERY_CHARACTERS_MAX = 2_000
 """Of a question that is embedded: models read no more."""
@@ -45,7 +44,7 @@ def identity_of(embedder: Embedder) -> str:
 
 
 class VectorSearch:
-    """Searches the space of one embedder in one namespace; see `firsthand.recall.near.Near`. Threads may share it.
+    """Searches the space of one embedder in one namespace. Threads may share it.
 
     Args:
         connection: gives this thread's read connection.
@@ -65,12 +64,12 @@ class VectorSearch:
         self._queries: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
         self._failed: tuple[float, str] = (0.0, "")
 
-    def near(self, text: str, limit: int, *, low: int = 0, high: int = ROW_STEP) -> Nearest:
-        """Give the rows whose vectors are nearest to a text, best first.
+    def near(self, text: str, limit: int, inside: Inside | None = None) -> Nearest:
+        """Give the passages whose vectors are nearest to a text, best first.
 
         Args:
-            limit: most rows.
-            low, high: only events from position ``low`` on and before ``high``.
+            limit: most passages.
+            inside: says of keys whether they may be found; None for all.
         """
         through = 0
         try:
@@ -85,7 +84,7 @@ class VectorSearch:
             query = self._query(text, scan)
             if len(query) != space.dimension:
                 return Nearest((), 0, vectors.resized(space, len(query)))
-            rows, through = scan.nearest(db, space, query, limit, low, high)
+            rows, through = scan.nearest(db, space, query, limit, inside)
             return Nearest(rows, through, self._behind())
         except (ModelError, StoreError) as error:
             return Nearest((), through, str(error))
@@ -106,10 +105,8 @@ class VectorSearch:
 
     def _scanner(self) -> Scan:
         if self._scan is None:
-            try:
-                from .vector_scan import Scan  # noqa: PLC0415 - numpy
-            except ModuleNotFoundError as error:
-                raise ModelUnavailable(NUMPY_MISSING) from error
+            from .vector_scan import Scan  # noqa: PLC0415 - numpy
+
             self._scan = Scan()
         return self._scan
 

@@ -1,12 +1,11 @@
-"""Which texts of an event are embedded, and for which index row.
+"""Which texts of an event are embedded, and for which row of it: its passages, and a note's situations.
 
 A text begins with who said it, as ``Speaker: text [what goes with it]``: without
-the speaker dense recall on locomo falls by half. Of a long passage the beginning is
-embedded, as much as small models read: measured on beam, message-level recall@10 of
-all-MiniLM is .575 so, .529 with the mean of all pieces, .50 with the best of them.
+the speaker dense recall on locomo falls by half.
 
-The invariant: the same event gives the same texts, whatever is installed, and a row
-at most one. `VERSION` is part of a space's identity, so other rules are other spaces.
+The invariant: the same event gives the same texts, whatever is installed, and a row at
+most one, under the number that it has in the event (`index_rows`). `VERSION` is part of
+a space's identity, so other rules are other spaces.
 """
 
 from __future__ import annotations
@@ -17,20 +16,21 @@ from firsthand.event import Event
 from firsthand.log.port import ContentReader
 
 from . import words
-from .passages import Passage, cut, row_of
+from .index_rows import passages_of
+from .shape import vector_key
 
-VERSION = 1
+VERSION = 2
 TEXT_CHARACTERS_MAX = 2_000
 """Of a passage: more than the 256 tokens that small sentence models read; what lies behind is found by its words."""
 PASSAGES_MAX = 64
-"""Of one event, that is its first mebibyte: the rest is found by its words."""
+"""Of one event, that is some 100 kB of it: the rest is found by its words."""
 BESIDE_CHARACTERS_MAX = 200
 _SPEAKERS = ("name", "tool", "from")
 _BESIDE = ("subject", "title", "caption", "file", "filename", "path", "url")
 
 
 def texts_of(event: Event, contents: ContentReader) -> Iterator[tuple[int, str]]:
-    """Yield index rows and the texts to embed for them; none for a row without a letter or a digit.
+    """Yield keys of rows and the texts to embed for them; none for one without a letter or a digit.
 
     Raises:
         StoreDamaged: the payload is not what was written.
@@ -38,15 +38,21 @@ def texts_of(event: Event, contents: ContentReader) -> Iterator[tuple[int, str]]
     if not event.is_searchable or event.erased:
         return
     speaker, beside = _speaker(event), _beside(event)
-    read = None
-    inline = [Passage(0, 0, event.content or b"")]
-    for passage in inline if event.artifact is None else cut(contents.pieces(event)):
+    situations = words.situations(event)
+    read, rows = None, 0
+    for passage in passages_of(event, contents):
+        rows = passage.number + 1
         if passage.number >= PASSAGES_MAX:
-            return
+            if not situations:
+                return
+            continue
         read = read or words.reading(passage.data, event.media, event.kind)
         text = " ".join(read(passage.data)[: 2 * TEXT_CHARACTERS_MAX].split())[:TEXT_CHARACTERS_MAX]
         if any(map(str.isalnum, text)):
-            yield row_of(event.position, passage.number), f"{speaker}{text}{beside}"
+            yield vector_key(event.position, passage.number), f"{speaker}{text}{beside}"
+    for number, situation in enumerate(situations, rows):
+        if any(map(str.isalnum, situation)):
+            yield vector_key(event.position, number), " ".join(situation.split())
 
 
 def _speaker(event: Event) -> str:

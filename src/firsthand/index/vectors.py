@@ -3,7 +3,7 @@
 A *space* holds the vectors that one embedder made of one namespace; spaces of
 different embedders stand beside each other and are never mixed. Its watermark says
 that every searchable event up to there has its vectors. A vector's number is its
-place: chunk times 4,096 plus slot; the chunk says which index row each slot holds.
+place: chunk times 4,096 plus slot; the chunk says which passage each slot holds.
 
 The invariant: what is written here is written in transactions of the log's own
 file, so that a crash leaves the vectors of whole batches and the watermark that
@@ -30,8 +30,7 @@ from firsthand.errors import StoreDamaged
 from firsthand.log.port import Entry
 from firsthand.value import replace, value
 
-from .passages import ROW_STEP, position_of
-from .shape import CHUNK_VECTORS, EMPTY, HEAD_BYTES, bit_bytes, intact, sealed
+from .shape import CHUNK_VECTORS, EMPTY, HEAD_BYTES, KEY_STEP, bit_bytes, intact, position_of, sealed
 
 NAME = "vectors"
 DROP_VECTORS = 5_000
@@ -63,7 +62,7 @@ CREATE TABLE IF NOT EXISTS vector_chunk (
   first    INTEGER NOT NULL,     -- least and
   last     INTEGER NOT NULL,     -- greatest position in it
   checksum INTEGER NOT NULL,     -- CRC-32 of both blobs
-  rows     BLOB NOT NULL,        -- index row of each slot, 8 bytes; 0 where one was taken out
+  rows     BLOB NOT NULL,        -- key of each slot, 8 bytes (`shape`); 0 where one was taken out
   bits     BLOB NOT NULL,        -- bits of each slot; zeros where one was taken out
   PRIMARY KEY (space, chunk)
 );
@@ -106,7 +105,7 @@ class Chunk:
 
     Attributes:
         first, last: least and greatest position among them, those taken out since included.
-        rows: index row of each slot; 0 where it is empty.
+        rows: key of each slot; 0 where it is empty.
         bits: of all slots, one after the other.
     """
 
@@ -247,7 +246,7 @@ def extend(
 
     Args:
         space: as it is in this transaction.
-        rows: index row of each vector.
+        rows: key of each vector.
         coded, bits: as `codes.Codes` has them.
         total: the sum of all vectors of the space then.
 
@@ -262,7 +261,7 @@ def extend(
     while at < len(rows):
         number, used = divmod(first + at, CHUNK_VECTORS)
         end = min(len(rows), at + CHUNK_VECTORS - used)
-        old = read_chunk(db, space, number) if used else Chunk(number, version, ROW_STEP, 0, (), b"")
+        old = read_chunk(db, space, number) if used else Chunk(number, version, KEY_STEP, 0, (), b"")
         positions = [position_of(row) for row in rows[at:end]]
         _write_chunk(db, space, Chunk(
             number, version, min(old.first, *positions), max(old.last, *positions),

@@ -29,7 +29,7 @@ from zlib import crc32
 from firsthand.event import Event, Kind, to_text
 from firsthand.value import value
 
-WORDS_VERSION = 2
+WORDS_VERSION = 3
 """Part of an index's identity: an index of other rules is built anew."""
 
 STRING_CHARACTERS_MAX = 256
@@ -62,6 +62,7 @@ _NO_SPACES = (
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": " ", "f": " "}
 _USUAL = (*((f"\\{letter}", sign) for letter, sign in _ESCAPED.items()), ('\\"', '"'), ("\\/", "/"))
+_NAME = re.compile(rb'(^|[{,])\s*"[^"\\\n]{0,64}"\s*:')
 _SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _PADDED = re.compile(r"0(?<![0-9]0)(?<![0-9][-:./]0)0*([1-9][0-9]{0,8})(?![-:./]?[0-9])(?![A-Za-z])")
 """A number with leading zeros that is no part of a date, a time or an address; a plain sign first, for speed."""
@@ -86,12 +87,6 @@ class Words:
     exact: str
 
 
-def of_event(event: Event) -> Words:
-    """Say what of an event with an inline content is indexed."""
-    content = event.content or b""
-    return of_text(reading(content, event.media, event.kind)(content), header(event), context(event))
-
-
 def of_text(text: str, head: str = "", around: str = "") -> Words:
     """Say what of a text is indexed; ``head`` says who said it, ``around`` is its context."""
     plain, spaceless = _plain(text, head)
@@ -106,14 +101,6 @@ def of_text(text: str, head: str = "", around: str = "") -> Words:
     if around:
         exact.append(around)
     return Words(plain, " ".join(exact))
-
-
-def words_of(text: str, head: str = "") -> Words:
-    """Give what of a text counts for ranking: as `of_text`, with pairs of signs as the only exact strings."""
-    plain, spaceless = _plain(text, head)
-    if _HUMP.search(plain):
-        plain += _humps(_humped(plain))
-    return Words(plain, " ".join(map(token, dict.fromkeys(_pairs(spaceless, single=True)))) if spaceless else "")
 
 
 def _plain(text: str, head: str) -> tuple[str, list[str]]:
@@ -150,21 +137,6 @@ def _pieces(text: str) -> dict[str, None]:
     if len(text) > STRING_CHARACTERS_MAX and max(map(len, pieces), default=0) > STRING_CHARACTERS_MAX:
         pieces = _shortened(pieces)
     return pieces
-
-
-def _humped(text: str) -> dict[str, None]:
-    """Give those of a text's pieces that hold camel case; few do, so they are looked for, and the others not cut."""
-    pieces: dict[str, None] = {}
-    end = 0
-    for hump in _HUMP.finditer(text):
-        at = hump.start()
-        if at < end:
-            continue
-        start = max(end, text.rfind(" ", end, at) + 1, text.rfind("\n", end, at) + 1)
-        behind = _SPACE.search(text, at)
-        end = behind.start() if behind is not None else len(text)
-        pieces.update(dict.fromkeys(text[start:end].split()))  # after a tab or the like there may be more in it
-    return _shortened(pieces) if any(len(piece) > STRING_CHARACTERS_MAX for piece in pieces) else pieces
 
 
 def _shortened(pieces: Iterable[str]) -> dict[str, None]:
@@ -257,13 +229,6 @@ def _of_day(day: int) -> str:
     return f"{token(text)} {token(text[:7])}"
 
 
-def names(event: Event) -> str:
-    """Give the names an event goes by: its session's, and the file or title that meta names."""
-    meta = event.meta
-    named = [value for key in META_NAMES if isinstance(value := meta.get(key), str)] if meta else []
-    return " ".join([event.session, *named])[:HEADER_CHARACTERS_MAX]
-
-
 def dates(text: str) -> list[tuple[str, str]]:
     """Find the days and months that a query spells out: as spelled, and as ISO 8601; each once, in order."""
     found: dict[str, str] = {}
@@ -305,19 +270,26 @@ def situations(event: Event) -> tuple[str, ...]:
 def reading(head: bytes, media: str, kind: Kind) -> Callable[[bytes], str]:
     """Say how the bytes of a payload are read as text, from its first bytes.
 
-    What is no text reads as empty. JSON is not parsed, only its escapes are read:
-    so what is torn, doubled or nested 100,000 deep is read all the same, and its
-    punctuation is no word.
+    What is no text reads as empty. JSON is not parsed, only its escapes are read, and
+    of a tool call the names of its arguments are left out: so what is torn, doubled or
+    nested 100,000 deep is read all the same, and its punctuation is no word.
     """
     if not _is_text(head, media):
         return _as_nothing
-    if kind is Kind.TOOL_CALL or "json" in media or head[:1] in {b"{", b"["}:
+    if kind is Kind.TOOL_CALL:
+        return _as_values
+    if "json" in media or head[:1] in {b"{", b"["}:
         return _as_json
     return to_text
 
 
 def _as_nothing(_data: bytes) -> str:
     return ""
+
+
+def _as_values(data: bytes) -> str:
+    # A quote within a value is escaped: what looks like a name there stays.
+    return _as_json(_NAME.sub(rb"\1 ", data))
 
 
 def _as_json(data: bytes) -> str:

@@ -127,7 +127,7 @@ def _recalled(space: Space, one: Event) -> str:
         return ""
     # A host's transcript has no copy of the answer, so it is asked once more.
     scope = Scope(before_position=one.position, without_sessions=(one.session,))
-    answer = recall(space, Query(asked[:QUERY_CHARACTERS_MAX], scope, hits_max=HITS_MAX, attempts_max=1))
+    answer = recall(space, Query(asked[:QUERY_CHARACTERS_MAX], scope, hits_max=HITS_MAX))
     return next((hit.pointer for hit in answer.hits if hit.trust is Trust.UNTRUSTED), "")
 
 

@@ -166,7 +166,7 @@ def echoed(space: Space, text: str) -> tuple[Event, ...]:
     if share is None:
         return ()
     scope = Scope(kinds=_BROUGHT)
-    query = Query(text[:_ECHO_CHARACTERS], scope, hits_max=_ECHO_HITS, attempts_max=1, deadline_ms=_ECHO_MS)
+    query = Query(text[:_ECHO_CHARACTERS], scope, hits_max=_ECHO_HITS, deadline_ms=_ECHO_MS)
     found = (space.event(hit.pointer) for hit in recall(space, query).hits)
     return tuple(
         one for one in found

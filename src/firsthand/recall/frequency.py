@@ -1,7 +1,7 @@
 """How common terms are in a store: what tells the topics of one span from those of all the others.
 
-Reads the text index and nothing else. The invariant: a share is of index rows, from
-0 (nowhere) to 1; a term of several words is at most as common as its rarest one.
+The invariant: a share is of the rows of the text index, from 0 (nowhere) to 1; a term of several
+words is at most as common as its rarest one. Rows that wait to be indexed are not counted.
 """
 
 from __future__ import annotations
@@ -10,13 +10,12 @@ from collections.abc import Collection
 
 import apsw
 
-from firsthand.answer import Scope
-from firsthand.index.reach import reach
-from firsthand.index.tokenizer import tokenizer
+from firsthand.index.text import state_of
+from firsthand.index.tokenizer import stems
+from firsthand.log.index_files import schema_of
 from firsthand.log.read import Reader
 
-from .lexical import Deadline, Lexical
-from .plan import ask
+from .deadline import Deadline
 
 TERMS_MAX = 400
 DEADLINE_MS = 20.0
@@ -25,23 +24,25 @@ DEADLINE_MS = 20.0
 def shares(reader: Reader, namespace: str, terms: Collection[str]) -> dict[str, float]:
     """Say in what share of the index rows each term stands.
 
-    Terms that cannot be looked up (the index is behind or broken, the time is over, there are more
-    than `TERMS_MAX`) are left out: the caller then knows nothing of them.
+    Terms that cannot be looked up (there is no index, it cannot be read, the time is over, there are
+    more than `TERMS_MAX`) are left out: the caller then knows nothing of them.
     """
-    key, head = reader.namespace_key(namespace), reader.head(namespace)[0]
-    found: dict[str, float] = {}
+    key, deadline = reader.namespace_key(namespace), Deadline(DEADLINE_MS)
+    share_of: dict[str, float] = {}
     if not terms or not key:
-        return found
+        return share_of
     with reader.at_one_moment(key) as db:
+        state, cut = state_of(db, key), stems(db)
+        if state is None or not state.rows:
+            return share_of
+        sql = f"SELECT doc FROM {schema_of(key)}.text_{key}_terms WHERE term = ?"  # noqa: S608 - a number
         try:
-            if not reach(reader, key, head).through:
-                return found
-            tokenize, index = tokenizer(db), Lexical(db, key, Scope(), Deadline(DEADLINE_MS))
             for term in list(terms)[:TERMS_MAX]:
-                counts = index.frequencies(ask(term, tokenize))
+                if deadline():
+                    break
+                counts = [int(db.execute(sql, (stem,)).get or 0) for stem in cut(term)]
                 if counts:
-                    found[term] = min(1.0, min(counts.values()) / max(1, index.size.rows))
-        except (apsw.InterruptError, apsw.SQLError, apsw.CorruptError):
-            # The time is over, or a fault that every recall tells: what was looked up so far is what is known.
-            return found
-    return found
+                    share_of[term] = min(1.0, min(counts) / state.rows)
+        except (apsw.SQLError, apsw.CorruptError):
+            return share_of  # a fault that every recall says: what was looked up so far is what is known
+    return share_of

@@ -1,99 +1,169 @@
-"""Makes the hits of a page: what was ranked, with previews that share a budget of tokens.
+"""Makes the hits of an answer: places with previews that share a budget of tokens.
 
-The invariant: all previews together keep to the budget, and a preview is a run of the
-content at the place where it matches. It ranks nothing.
+The invariant: all previews together, with what stands around them as the reader writes
+it, keep to the budget; where there is text to show the budget is used. What one preview
+does not need goes to the others. It ranks nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 
 from firsthand.answer import Hit
-from firsthand.index import words
-from firsthand.index.tokenizer import Tokenize
-from firsthand.tokens import estimate
-from firsthand.value import value
+from firsthand.event import Event, to_bytes
+from firsthand.pointer import Pointer
+from firsthand.tokens import TokenCounter, estimate
+from firsthand.value import field, replace, value
 
-from . import preview
-from .evidence import Row
-from .rank import Frequencies, Match
+from .snippets import Mark, Marks, Reading, Snippet, cut
 
-PREVIEW_TOKENS_MIN = 24
-NEEDED_BYTES = 2
-"""Of a passage for each token that it is thought to need, at the most."""
-EXACT_WEIGHT = 100.0
-"""Of an exact string among the matches that a preview is to show: more than any words together."""
+LEAST_TOKENS = 100
+"""Of a preview that is cut: with less room there are fewer hits."""
+SHORT_TOKENS = 80
+"""Most tokens of what stands beside the hits: companions, and what the user said."""
+KNOWN_SHARE, KNOWN_CHARACTERS_MIN = 0.15, 12
+"""What a word weighs in a line that stands in a preview above; a shorter line stands in many texts."""
+SPARE_SHARE = 0.03
+"""Of the budget: with less left over no preview is cut again."""
+WHOLE_CHARACTERS_A_TOKEN = 16
 
 
 @value
-class Shown:
-    """What one hit is made of.
+class Layout:
+    """How a reader will write an answer, and what it does not want in it.
 
     Attributes:
-        match: what of the question stands in the row.
-        companion_of: pointer of the hit it belongs with; empty for a hit of its own.
-        replaced_by: see `Hit`.
+        count: counts the tokens of a preview as it will be written.
+        lines: counts what is written beside each preview; the hits that it is given have none yet.
+        in_view: ids of events that the reader sees anyway: they take no place, and their hits have no preview.
+        leaves_out: says of an event that it is no answer, as the question itself.
     """
 
-    row: Row
-    match: Match
-    score: float
-    parts: dict[str, float]
-    found_by: dict[str, float]
-    companion_of: str = ""
-    replaced_by: str = ""
+    count: TokenCounter = estimate
+    lines: Callable[[Sequence[Hit]], Sequence[int]] = lambda hits: [0] * len(hits)
+    in_view: Collection[str] = frozenset()
+    leaves_out: Callable[[Event], bool] = lambda _: False
 
 
-def fit(tokens_max: int) -> int:
-    """Say how many hits a budget of tokens has room for."""
-    return max(1, tokens_max // PREVIEW_TOKENS_MIN)
+@value
+class Item:
+    """One event that is to be shown.
+
+    Attributes:
+        hit: all of it but the preview.
+        readings: the stretches of its content to cut the preview from, the best first; none of what is no text.
+        label: what is shown of a content that is no text; empty for text.
+        short: it stands beside the hits, and has at most `SHORT_TOKENS`.
+        shown: False for what has no preview.
+    """
+
+    hit: Hit
+    readings: Sequence[Reading]
+    label: str = ""
+    short: bool = False
+    shown: bool = True
 
 
-def make(shown: Sequence[Shown], frequencies: Frequencies, tokenize: Tokenize, tokens_max: int) -> list[Hit]:
-    """Make hits, the budget shared out by need.
+@value(frozen=False)
+class _Cutting:
+    """An item on its way to a hit: what it needs, what it is granted, what was cut."""
+
+    item: Item
+    needed: int
+    granted: int = 0
+    snippet: Snippet = field(default_factory=lambda: Snippet("", (), 0))
+
+
+def hits_of(items: Sequence[Item], marks: Marks, tokens_max: int, layout: Layout) -> list[Hit]:
+    """Give the hits of the items, in their order, as many of them as have room; at least one.
 
     Args:
-        tokens_max: of all previews together.
+        marks: finds the words of the question in a text.
+        tokens_max: of all previews and what stands beside them together.
     """
-    hits: list[Hit] = []
-    left = tokens_max
-    for one, granted in zip(shown, _shared([len(one.row.data) for one in shown], tokens_max), strict=True):
-        cut = _preview(one.row, one.match, frequencies, tokenize, max(1, min(granted, left)))
-        left -= cut.tokens
-        event = one.row.event
-        hits.append(
-            Hit(
-                f"fh:{event.id}", one.score, one.parts, cut.text, cut.start,
-                tuple(dict.fromkeys(wanted.string for wanted in one.match.exact)), event.position, event.kind,
-                event.session, event.turn, event.agent, event.origin, event.trust, event.time, event.size_bytes,
-                one.found_by, one.companion_of, one.replaced_by,
-            )
-        )  # fmt: skip
-    return hits
+    cuttings: list[_Cutting] = []
+    room = left = tokens_max
+    lines = layout.lines([item.hit for item in items])
+    for item, line in zip(items, lines, strict=True):
+        needed = _needed(item, tokens_max, layout.count)
+        least = line + min(needed, LEAST_TOKENS)
+        if least > room and cuttings:
+            if item.short:
+                continue
+            break
+        room -= least
+        left = max(0, left - line)
+        cuttings.append(_Cutting(item, needed))
+    for cutting, granted in zip(cuttings, shares([cutting.needed for cutting in cuttings], left), strict=True):
+        cutting.granted = granted
+    _cut(cuttings, marks, left, layout.count)
+    return [_hit(cutting) for cutting in cuttings]
 
 
-def _preview(row: Row, found: Match, frequencies: Frequencies, tokenize: Tokenize, tokens_max: int) -> preview.Preview:
-    if words.reading(row.data, row.event.media, row.event.kind)(row.data) == "" and row.data:
-        label = f"[{row.event.media or 'binary'}, {row.event.size_bytes:,} bytes]"
-        return preview.Preview(label, 0, estimate(label))
-
-    def marks() -> dict[int, preview.Mark]:
-        kinds = {stem: preview.Mark(stem, frequencies.idf(frequencies.df.get(stem, 0))) for stem in found.times}
-        at_words = {start: kinds[stem] for start, _, stem in tokenize(row.data) if stem in kinds}
-        for wanted in found.exact:
-            at = row.data.find(wanted.string.encode("utf-8", "surrogatepass"))
-            if at >= 0:
-                at_words[at] = preview.Mark(wanted.string, EXACT_WEIGHT)
-        return at_words
-
-    return preview.cut(row.data, row.start, marks, max(1, tokens_max))
-
-
-def _shared(sizes: Sequence[int], tokens: int) -> list[int]:
-    """Share tokens out among passages of these sizes in bytes: what the short ones do not need, the long ones get."""
-    granted = [0] * len(sizes)
-    for done, at in enumerate(sorted(range(len(sizes)), key=lambda at: sizes[at])):
-        share = max(0, tokens) // (len(sizes) - done)
-        granted[at] = min(share, sizes[at] + 1)  # a token has at least a byte: so much is always enough
-        tokens -= min(granted[at], sizes[at] // NEEDED_BYTES + 1)
+def shares(needed: Sequence[int], tokens: int) -> list[int]:
+    """Share tokens out: what the short ones do not need, the long ones get, all alike."""
+    granted = [0] * len(needed)
+    for done, at in enumerate(sorted(range(len(needed)), key=lambda at: needed[at])):
+        granted[at] = min(needed[at], max(0, tokens) // (len(needed) - done))
+        tokens -= granted[at]
     return granted
+
+
+def _needed(item: Item, tokens_max: int, count: TokenCounter) -> int:
+    """Count the tokens that all of an item's text would have, as far as it may have them."""
+    if item.label:
+        return count(item.label)
+    most = min(tokens_max, SHORT_TOKENS) if item.short else tokens_max
+    size = sum(len(reading.data) for reading in item.readings)
+    if size > most * WHOLE_CHARACTERS_A_TOKEN:
+        return most
+    return min(most, sum(count(reading.data.decode("utf-8", "replace")) for reading in item.readings))
+
+
+def _cut(cuttings: Sequence[_Cutting], marks: Marks, left: int, count: TokenCounter) -> None:
+    """Cut the previews; what one leaves over goes to the next, and at the end to the first that was cut."""
+    spare = 0
+    known: set[bytes] = set()  # lines that stand in a preview above: the same file is often read many times
+    for cutting in cuttings:
+        if cutting.item.readings:
+            most = max(1, min(cutting.granted + spare, cutting.needed))
+            cutting.snippet = cut(cutting.item.readings, partial(_fresh, marks, known), most, count)
+            spare += cutting.granted - cutting.snippet.tokens
+            known.update(_lines(cutting.snippet.text))
+        elif cutting.item.label:
+            cutting.snippet = Snippet(cutting.item.label, (), count(cutting.item.label))
+    for cutting in cuttings:
+        if spare <= SPARE_SHARE * left:
+            break
+        if cutting.item.readings and cutting.snippet.tokens < cutting.needed and not cutting.item.short:
+            longer = cut(cutting.item.readings, marks, min(cutting.needed, cutting.snippet.tokens + spare), count)
+            spare -= longer.tokens - cutting.snippet.tokens
+            cutting.snippet = longer
+
+
+def _fresh(marks: Marks, known: Collection[bytes], data: bytes) -> list[Mark]:
+    """Find words in a text; those in lines that are known already weigh little."""
+    return [
+        replace(mark, weight=mark.weight * KNOWN_SHARE) if _line(data, mark.start) in known else mark
+        for mark in marks(data)
+    ]
+
+
+def _line(data: bytes, at: int) -> bytes:
+    """Give the line that a place stands in."""
+    return data[data.rfind(b"\n", 0, at) + 1 : (data.find(b"\n", at) + 1 or len(data) + 1) - 1].strip()
+
+
+def _lines(text: str) -> Iterator[bytes]:
+    """Yield the lines of a preview that are long enough to be told from others."""
+    for line in text.split("\n"):
+        if len(line.strip()) >= KNOWN_CHARACTERS_MIN:
+            yield to_bytes(line.strip())
+
+
+def _hit(cutting: _Cutting) -> Hit:
+    hit, snippet = cutting.item.hit, cutting.snippet
+    first = hit.pointer.removeprefix("fh:")
+    spans = (str(Pointer(first, unit="bytes", start=part.start, end=part.end)) for part in snippet.ranges)
+    return replace(hit, preview=snippet.text, spans=tuple(spans))

@@ -1,54 +1,56 @@
-"""Recall: from a query to an answer that says how sure it is.
+"""Recall: from a question to an answer that says how likely it is, and what was not looked at.
 
-    attempt -> gate -> below it: further attempts in other words -> one ranking
-            -> what repeats a better hit goes down -> what belongs with a hit comes up -> a page
+    index moment -> ranking -> places -> a page: hits, companions, what the user said
 
-Nothing found says why, and what is found is `weak` where the gate does not pass it.
-
-The invariant: an answer depends on the log, the query, the frequencies and the gate; an
-accelerator, its absence or its lag never change it. Pages of one query join to the whole.
+The invariant: an answer depends on the log, the question and the ledger; pages of one
+question join to the whole. Nothing is called absent that was not looked for to the end.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from firsthand.answer import Answer, Hit, Outcome, Query, Scope, When, moment_of
-from firsthand.event import Event, Kind, Trust
-from firsthand.index.passages import row_of
-from firsthand.log.read import Reader
-from firsthand.moment import now
+from firsthand.answer import Answer, Band, Hit, Outcome, Query, Scope, When, moment_of
+from firsthand.errors import FirsthandError, ModelError
+from firsthand.event import Kind, Trust, to_bytes
+from firsthand.index.index_rows import QUESTION_END, SHORT
+from firsthand.index.tokenizer import tokenizer
 from firsthand.space import Space
 from firsthand.value import replace, value
 
-from . import complement, hits, ladder, mmr, quota
-from .around import SessionAround
-from .attempt import BLOCK_ROWS, Attempt, Scored, Search, no_match
-from .candidates import Ranker
-from .complement import PARTNERS_MAX, Place
-from .evidence import Row
-from .factors import NEUTRAL, STRENGTHS, Strengths
-from .gate import DEFAULT, Gate
-from .kept_gate import gate_of
-from .ladder import Climbed
-from .near import Near
-from .plan import POSTINGS_INTERACTIVE
-from .reformulate import AS_ASKED
-from .triggers import reserve
+from . import beside, page
+from .bands import band_of
+from .beside import Entry
+from .contents import Contents, WordFinder, quotations
+from .deadline import Deadline
+from .hits import Item, Layout, hits_of
+from .page import Asked, Place, is_spoken
+from .snippets import Range
+from .stop_words import STOP_WORDS
+
+if TYPE_CHECKING:
+    from firsthand.index.postings import IndexMoment
+
+    from .ranking import Ranked, Ranking
 
 Rewrite = Callable[[str], Sequence[str]]
 """Gives a question in other words."""
 
+REWRITES_MAX = 3
+REWRITE_CHARACTERS_MAX = 2_000
+ROWS_SHOWN_MAX = 3
+"""Passages of one event that a preview is cut from, the best first."""
+SIGNS_EVENTS_MAX = 5_000
+"""Events that a question without words is looked for in, the newest."""
+LOADED_EVENTS = 16
+"""Events that are read at a time."""
 
-@value
-class _Sure:
-    """Where an answer stands against the gate."""
-
-    confidence: float
-    outcome: Outcome
+_WORD = re.compile(r"\w+")
+_QUESTION = QUESTION_END | SHORT
 
 
 def query_of(
@@ -82,228 +84,308 @@ def recall(
     *,
     rewrite: Rewrite | None = None,
     replaced: Mapping[int, str] = MappingProxyType({}),
+    layout: Layout | None = None,
 ) -> Answer:
-    """Answer a query with all that a space has: its indexes, its vectors and the gate learned on it.
+    """Answer a query from a space.
 
     Args:
-        rewrite: gives the question in other words when the attempts so far do not pass the gate.
+        rewrite: gives the question in other words; asked where it is not likely that the first answer answers.
         replaced: positions of events that no longer hold, with the pointer of what took the place of each.
-    """
-    reader, namespace = space.log.reader, space.namespace
-    answer = search(
-        reader, namespace, query, near=space.near, rewrite=rewrite, replaced=replaced,
-        gate=gate_of(reader.db, reader.namespace_key(namespace), space.embedder_identity),
-        accelerator=space.accelerator() if query.scope.everything else None,  # it knows no scope
-    )  # fmt: skip
-    if answer.outcome is Outcome.ABSENT and (unread := space.log.unread(namespace)):
-        return replace(answer, outcome=Outcome.DEGRADED, notes=(*answer.notes, unread))
-    return answer
-
-
-def search(
-    reader: Reader,
-    namespace: str,
-    query: Query,
-    *,
-    postings_max: int = POSTINGS_INTERACTIVE,
-    accelerator: Ranker | None = None,
-    near: Near | None = None,
-    gate: Gate | None = None,
-    rewrite: Rewrite | None = None,
-    strengths: Strengths = STRENGTHS,
-    partners_max: int = PARTNERS_MAX,
-    neighbours: bool = True,
-    without: Collection[int] = (),
-    replaced: Mapping[int, str] = MappingProxyType({}),
-) -> Answer:
-    """Answer a query from one namespace.
-
-    Args:
-        near: finds rows by meaning; None for words alone.
-        gate: learned on this store; None for the one that comes with the package.
-        rewrite: gives the question in other words when the attempts so far do not pass the gate.
-        strengths, partners_max, neighbours: switch parts off, to measure what they are worth.
-        without: positions that are taken as not there, to measure what is said without them.
-        replaced: positions of events that no longer hold, with the pointer of what took the place of each.
+        layout: how the answer will be written, so that its previews fill the budget with what stands around them.
 
     Raises:
         StoreError: the log itself cannot be read.
     """
-    head, _ = reader.head(namespace)
+    reader, namespace = space.log.reader, space.namespace
     key = reader.namespace_key(namespace)
-    gate = gate or DEFAULT
-    if key == 0:
-        return _nothing(query, gate, head, f"nothing was ever written to namespace {namespace!r}")
+    head = reader.head(namespace)[0]
+    if not key:
+        return Answer(query, Outcome.ABSENT, (), notes=(f"nothing was ever written to namespace {namespace!r}",))
     if not query.text.strip():
-        return _nothing(query, gate, head, "the query is empty")
-    one = Search(
-        reader, namespace, key, head, query, postings_max=postings_max, accelerator=accelerator, near=near,
-        strengths=strengths, around=1.0 if neighbours else 0.0, without=without, replaced=replaced,
-    )  # fmt: skip
-    return _Answering(one, gate, rewrite, partners_max).answer()
+        return Answer(query, Outcome.ABSENT, (), notes=("the query is empty",), through=head)
+    with space.index_moment() as moment:
+        return _Recall(space, moment, query, replaced, layout or Layout()).answer(rewrite)
 
 
-def _nothing(query: Query, gate: Gate, head: int, note: str) -> Answer:
-    return Answer(
-        query, Outcome.ABSENT, (), notes=(note,), through=head, threshold=query.threshold, gate=gate.sentence(head)
-    )
+@value
+class _Page:
+    """What an answer shows: see `Answer`.
+
+    Attributes:
+        left_out: how many events matched that the reader does not want as hits.
+    """
+
+    hits: tuple[Hit, ...]
+    companions: tuple[Hit, ...]
+    said: tuple[Hit, ...]
+    more: bool
+    left_out: int
 
 
-class _Answering:
-    """One query, from its first attempt to its answer."""
+class _Recall:
+    """One question, from its ranking to its answer."""
 
-    def __init__(self, search: Search, gate: Gate, rewrite: Rewrite | None, partners_max: int) -> None:
-        self._search, self._query = search, search.query
-        self._gate, self._rewrite, self._partners_max = gate, rewrite, partners_max
-        self._around = SessionAround(search.reader, search.namespace, search.query.scope, search.head)
+    def __init__(
+        self, space: Space, moment: IndexMoment, query: Query, replaced: Mapping[int, str], layout: Layout
+    ) -> None:  # fmt: skip
+        self._space, self._moment, self._query = space, moment, query
+        self._replaced, self._layout = replaced, layout
+        self._deadline = Deadline(query.deadline_ms)
+        self._contents = Contents(space.log.reader, space.namespace)
         self._notes: list[str] = []
 
-    def answer(self) -> Answer:
-        search, query = self._search, self._query
-        # 1) as asked, and in other words while the gate does not pass it
-        begun = time.thread_time()
-        first = search.attempt(query.text, query.scope, AS_ASKED)
-        climbed = ladder.climb(
-            first, search, self._confidence(first), query, first_ms=(time.thread_time() - begun) * 1000,
-            now=query.now or now(), triggers=bool(first.triggers), rewrite=self._rewrite,
-        )  # fmt: skip
-        # 2) one order of all
-        ranked = self._ordered(climbed)
-        places = self._placed(ranked)
-        # 3) the page
-        page = places[query.skip : query.skip + min(query.hits_max, hits.fit(query.budget_tokens_max))]
-        shown = self._shown(page, {one.position: one for one in ranked})
-        made = hits.make(shown, first.frequencies, search.tokenize, query.budget_tokens_max)
-        return self._said(climbed, made, len(places))
-
-    def _confidence(self, first: Attempt) -> Callable[[Attempt], float]:
-        """Judge every attempt by the question as it was asked: fewer words are held by more."""
-
-        def confidence(attempt: Attempt) -> float:
-            if attempt is first or attempt.how in ladder.ON_THEIR_OWN:
-                return self._gate.confidence(attempt.signals)
-            return self._gate.confidence(self._search.judged(attempt, first.question, first.frequencies))
-
-        return confidence
-
-    # the order -------------------------------------------------------------------------------------
-
-    def _ordered(self, climbed: Climbed) -> list[Scored]:
-        """Make one ranking of all attempts, what repeats a better hit further down; alike on every page."""
-        first = climbed.tries[0].attempt
-        if len(climbed.tries) == 1:
-            ranked = list(first.ranked)
-        else:
-            # The depth of an attempt depends on the page: only so many of each are joined as all pages have.
-            tries = [replace(one, attempt=replace(one.attempt, ranked=one.attempt.ranked[:BLOCK_ROWS]))
-                     for one in climbed.tries]  # fmt: skip
-            ranked = list(ladder.merge(tries))
-            joined = {one.position for one in ranked}
-            ranked += [one for one in first.ranked[BLOCK_ROWS:] if one.position not in joined]
-        terms = [self._terms(one) for one in ranked[: mmr.POOL_MAX]]
-        terms += [()] * (len(ranked) - len(terms))
-        totals = [one.total for one in ranked]
-        order = [ranked[at] for at in mmr.order(totals, terms, self._query.mmr_lambda, mmr.POOL_MAX)]
-        order = self._within_quota(order)
-        # A rule is said in other words than a case of it: a place is kept for what its situations tell.
-        kept = reserve([one.position for one in order], [each.position for each in first.triggers])
-        known = {one.position: one for one in order}
-        return [known[position] for position in kept]
-
-    def _within_quota(self, ranked: list[Scored]) -> list[Scored]:
-        """Hold what tools and the web brought to its share; where it fills the pool, others are looked for apart."""
-        pool = ranked[:BLOCK_ROWS]
-        held = [self._held(one) for one in pool]
-        scope = self._query.scope
-        if len(pool) == BLOCK_ROWS and scope.trust_max is None and set.intersection(*(set(one.names) for one in held)):
-            known = {one.position for one in ranked}
-            found = self._search.attempt(self._query.text, replace(scope, trust_max=Trust.AGENT), AS_ASKED).ranked
-            others = [one for one in found if one.position not in known][: mmr.POOL_MAX]
-            pool = sorted([*pool, *others], key=lambda one: -one.total)
-            held = [self._held(one) for one in pool]
-            ranked = [*pool, *ranked[BLOCK_ROWS:]]
-        return [*(pool[at] for at in quota.order(held)), *ranked[len(pool) :]]
-
-    def _held(self, one: Scored) -> quota.Held:
-        event = self._search.event(one.position)
-        return quota.held(one.total, event.trust, event.origin, event.session) if event else quota.Held(one.total)
-
-    def _terms(self, one: Scored) -> tuple[str, ...]:
-        row = self._search.row(one.row)
-        return self._search.evidence.tokens(row) if row is not None else ()
-
-    def _placed(self, ranked: Sequence[Scored]) -> list[Place]:
-        """Put what belongs with a hit directly behind it."""
-        events = [event for one in ranked[: complement.HITS_MAX] if (event := self._search.event(one.position))]
-        known = {event.position for event in events}
-        rest = [one.position for one in ranked if one.position not in known]
-        return complement.together(events, rest, self._around, self._partners_max)
-
-    def _shown(self, page: Sequence[Place], ranked: dict[int, Scored]) -> list[hits.Shown]:
-        search = self._search
-        shown: list[hits.Shown] = []
-        for place in page:
-            one, partner = ranked.get(place.position), place.partner
-            of = search.event(partner.of) if partner is not None else None
-            companion_of = f"fh:{of.id}" if of is not None else ""
-            instead = search.replaced.get(place.position, "")
-            row = search.row(one.row if one is not None else row_of(place.position, 0))
-            if row is None:
-                continue
-            if one is not None:
-                shown.append(hits.Shown(row, one.match, one.total, one.parts, one.found_by, companion_of, instead))
-            elif partner is not None:
-                one_more = _companion(row, partner.why, search.evidence.tokens(row), companion_of)
-                shown.append(replace(one_more, replaced_by=instead))
-        return shown
-
-    # the answer ------------------------------------------------------------------------------------
-
-    def _said(self, climbed: Climbed, made: list[Hit], places: int) -> Answer:
-        search, query = self._search, self._query
-        attempts = [one.attempt for one in climbed.tries]
-        notes = [note for attempt in attempts for note in attempt.notes]
-        sure = self._sure(climbed, bool(made), places, notes)
-        if not made and places:
-            notes.append(f"there are {places:,} hits; none after the {query.skip:,} that were skipped")
-        truncated = any(one.truncated for one in attempts)
-        if search.deadline.passed:
-            truncated = True
-            notes.append(f"the search stopped at its deadline of {query.deadline_ms:,} ms")
-        damaged = [*search.evidence.damaged, *self._around.damaged]
-        notes += [*climbed.notes, *damaged]
-        outcome = sure.outcome
-        if outcome is Outcome.ABSENT and (damaged or truncated):  # what could not be read may have matched
-            outcome = Outcome.DEGRADED
+    def answer(self, rewrite: Rewrite | None) -> Answer:
+        query = self._query
+        # 1) the question, and in other words where a function gives them and it is not likely to be answered
+        ranking = self._rank(query)
+        attempts = [query.text]
+        if rewrite is not None and band_of(ranking.likelihood) is not Band.LIKELY:
+            for text in self._rewritten(rewrite):
+                ranking = _joined(ranking, self._rank(replace(query, text=text)))
+                attempts.append(text)
+        if not ranking.words:
+            ranking = self._by_signs(ranking)
+        # 2) the order of all places
+        asked = Asked(ranking.words, self._stems, quotations(query.text))
+        places = page.ordered(self._places(ranking.ranked), ranking.situations, asked, self._contents)
+        # 3) a page of them, what belongs with it, and what the user said
+        shown = self._page(places, self._places(ranking.users), asked)
+        # 4) what this is
+        outcome = self._outcome(ranking, shown, len(places))
+        likelihood = ranking.likelihood if shown.hits else 0.0
         return Answer(
-            query, outcome, tuple(made), more=places > query.skip + len(made), truncated=truncated,
-            notes=tuple(dict.fromkeys(notes)), through=search.head, confidence=sure.confidence,
-            threshold=query.threshold, gate=self._gate.sentence(search.head), hops=climbed.hops,
+            query, outcome, shown.hits, shown.companions, shown.said, band_of(likelihood), likelihood,
+            dict(ranking.signals), tuple(attempts), more=shown.more, truncated=bool(ranking.bounded),
+            notes=tuple(dict.fromkeys(self._notes)), through=self._moment.through,
         )  # fmt: skip
 
-    def _sure(self, climbed: Climbed, found: bool, places: int, notes: list[str]) -> _Sure:
-        """Say of which type the answer is; a fault that hides nothing from the log still makes it degraded."""
-        confidence = climbed.best.confidence if places else 0.0
-        passed = confidence >= self._query.threshold
-        outcome = (Outcome.FOUND if passed else Outcome.WEAK) if found else Outcome.ABSENT
-        faults = [one.attempt.fault for one in climbed.tries if one.attempt.fault]
-        if not places and not self._query.scope.everything and not faults:
-            outcome = self._outside(notes) or outcome
-        return _Sure(confidence, Outcome.DEGRADED if faults else outcome)
+    # ranking ---------------------------------------------------------------------------------------
 
-    def _outside(self, notes: list[str]) -> Outcome | None:
-        """Look outside the scope for what is not in it."""
-        found = self._search.attempt(self._query.text, Scope(), AS_ASKED).ranked
-        event: Event | None = self._search.event(found[0].position) if found else None
-        if event is None:
-            return None
-        notes.append(
-            f"nothing in the scope asked for; outside it at least {len(found):,} events match, the best is "
-            f"fh:{event.id} in session {event.session!r}" + (f" at {event.time}" if event.time else "")
+    def _rank(self, query: Query) -> Ranking:
+        from .ranking import rank  # noqa: PLC0415 - numpy comes with it: a process that only appends does without
+
+        return rank(self._moment, query, near=self._space.near, texts=self._texts, deadline=self._deadline)
+
+    def _by_signs(self, ranking: Ranking) -> Ranking:
+        """Look for a question without words in the newest events themselves, as it stands."""
+        from .ranking import Ranked  # noqa: PLC0415 - as in `_rank`
+
+        wanted, scope, head = to_bytes(self._query.text.strip()), self._query.scope, self._moment.through
+        positions: list[int] = []
+        looked_at, unread = 0, 0
+        for event in self._space.log.reader.events(
+            self._space.namespace, newest_first=True, before=head + 1, limit=SIGNS_EVENTS_MAX,
+            damaged=lambda _, error: self._contents.damaged.append(str(error)),
+        ):  # fmt: skip
+            if self._deadline():
+                break
+            looked_at += 1
+            unread += event.artifact is not None
+            if event.is_searchable and wanted in (event.content or b"") and beside.within(event, scope):
+                positions.append(event.position)
+        ranked = tuple(
+            Ranked(at, (), 1 / (2 + number), {"signs": 1 / (2 + number)}) for number, at in enumerate(positions)
         )
-        return Outcome.FILTERED
+        note = f"the question holds no word; the newest {looked_at:,} events were searched sign by sign"
+        if looked_at == head and not unread:
+            self._notes.append(note)
+            return replace(ranking, ranked=ranked)
+        left = f"; {unread:,} large contents among them were not" if unread else ""
+        return replace(ranking, ranked=ranked, bounded=(*ranking.bounded, note + left))
+
+    def _texts(self, positions: Sequence[int]) -> list[str]:
+        """Give the texts of events, of those that can be read."""
+        self._contents.load(positions)
+        events = (self._contents.event(position) for position in positions)
+        return [event.text for event in events if event is not None]
+
+    def _rewritten(self, rewrite: Rewrite) -> list[str]:
+        try:
+            texts = _called(rewrite, self._query.text)
+        except FirsthandError as error:
+            self._notes.append(f"the question was not rewritten: {error}")
+            return []
+        return [text[:REWRITE_CHARACTERS_MAX] for text in texts[:REWRITES_MAX] if text.strip()]
+
+    def _stems(self, text: str) -> Collection[str]:
+        """Cut a text into the stems of its words, without stop words."""
+        words = (word for word in _WORD.findall(text) if word.casefold() not in STOP_WORDS)
+        return set(self._moment.stems(" ".join(words)))
+
+    def _places(self, ranked: Iterable[Ranked]) -> list[Place]:
+        columns = self._moment.columns
+        places = []
+        for each in ranked:
+            row = columns.rows_of(each.position)[0]
+            kind, flags = Kind.of(int(columns.kind[row])), int(columns.flags[row])
+            is_question = kind is Kind.USER_MESSAGE and flags & _QUESTION == _QUESTION
+            places.append(
+                Place(
+                    each.position, each.rows, each.score, each.parts, kind, Trust.of(int(columns.trust[row])),
+                    int(columns.session[row]), int(columns.size[row]), is_question,
+                    replaced_by=self._replaced.get(each.position, ""),
+                )
+            )  # fmt: skip
+        return places
+
+    # the page --------------------------------------------------------------------------------------
+
+    def _page(self, places: Sequence[Place], messages: Sequence[Place], asked: Asked) -> _Page:
+        """Choose the page's hits, and cut their previews and those of what stands beside them."""
+        query, layout, contents = self._query, self._layout, self._contents
+        on_page, in_view, left_out, more = self._chosen(places)
+        of_page = [entry.event for entry in on_page]
+        known = {event.position for event in of_page}
+        beside_page = [
+            entry for entry in beside.said(messages, asked, contents) if not layout.leaves_out(entry.event)
+        ]  # fmt: skip
+        partners = beside.companions(of_page, known.union(entry.event.position for entry in beside_page), query.scope,
+                                     self._space.events)  # fmt: skip
+        find = WordFinder(query.text, asked.words, tokenizer(self._space.log.reader.db))
+        items = [self._item(entry, find) for entry in on_page]
+        items += [self._item(entry, find, short=True) for entry in beside_page if entry.event.position not in known]
+        items += [self._item(entry, find, short=True) for entry in partners]
+        items += [self._item(entry, find, shown=False) for entry in in_view]
+        made = {hit.position: hit for hit in hits_of(items, find.marks, query.budget_tokens_max, layout)}
+
+        def those(entries: Iterable[Entry]) -> tuple[Hit, ...]:
+            return tuple(made[entry.event.position] for entry in entries if entry.event.position in made)
+
+        hits = those(on_page)
+        more = more or len(hits) < len(on_page)
+        return _Page((*hits, *those(in_view)), those(partners), those(beside_page), more, len(left_out))
+
+    def _chosen(self, places: Sequence[Place]) -> tuple[list[Entry], list[Entry], Collection[int], bool]:
+        """Read places in their order until the page is full."""
+        query, layout = self._query, self._layout
+        on_page: list[Entry] = []
+        in_view: list[Entry] = []
+        seen = [*self._read(places[: query.skip + query.hits_max + LOADED_EVENTS])]
+        left_out = {at for entry in seen if layout.leaves_out(entry.event) for at in _positions(entry)}
+        passed = 0
+        for entry in chain(seen, self._read(places[query.skip + query.hits_max + LOADED_EVENTS :])):
+            if entry.event.position in left_out or (left_out and self._leans_on(entry.place, left_out)):
+                continue
+            if layout.leaves_out(entry.event):
+                left_out.update(_positions(entry))
+            elif passed < query.skip:
+                passed += 1
+            elif entry.event.id in layout.in_view:
+                in_view.append(entry)
+            elif len(on_page) == query.hits_max:
+                return on_page, in_view, left_out, True
+            else:
+                on_page.append(entry)
+        return on_page, in_view, left_out, False
+
+    def _read(self, places: Sequence[Place]) -> Iterator[Entry]:
+        """Read the events of places, those that can be read and that say something."""
+        for at, place in enumerate(places):
+            if at % LOADED_EVENTS == 0:
+                self._contents.load(place.position for place in places[at : at + LOADED_EVENTS])
+            event = self._contents.event(place.position)
+            if event is not None and event.size_bytes:
+                yield Entry(event, place)
+
+    def _leans_on(self, place: Place | None, left_out: Collection[int]) -> bool:
+        """Say whether an event is there only for one beside it that is left out: it says nothing of the question."""
+        if place is None or is_spoken(place.parts):
+            return False
+        columns = self._moment.columns
+        row = columns.rows_of(place.position)[0]
+        beside_it = {int(way[int(way[row])]) for way in (columns.before, columns.after)}
+        beside_it |= {int(way[row]) for way in (columns.before, columns.after, columns.previous, columns.following)}
+        return any(int(columns.position[other]) in left_out for other in beside_it if other)
+
+    def _item(self, entry: Entry, find: WordFinder, *, short: bool = False, shown: bool = True) -> Item:
+        event, place, columns = entry.event, entry.place, self._moment.columns
+        rows = place.rows[:ROWS_SHOWN_MAX] if place is not None else ()
+        matched = [Range(int(columns.start[row]), int(columns.start[row]) + int(columns.size[row])) for row in rows]
+        readings = self._contents.readings(event, [part for part in matched if part.end > part.start]) if shown else ()
+        label = "" if readings or not shown else f"[{event.media or 'binary'}, {event.size_bytes:,} bytes]"
+        copies = (self._contents.event(position) for position in (place.copies if place is not None else ()))
+        hit = Hit(
+            event.pointer, place.score if place is not None else 0.0, dict(place.parts) if place is not None else {},
+            "", (), find.exact(readings), event.position, event.kind, event.session, event.turn, event.agent,
+            event.origin, event.trust, event.time, event.size_bytes,
+            tuple(copy.pointer for copy in copies if copy is not None),
+            entry.of.pointer if entry.of is not None else "", self._replaced.get(event.position, ""),
+        )  # fmt: skip
+        return Item(hit, readings, label, short=short, shown=shown)
+
+    # what it is ------------------------------------------------------------------------------------
+
+    def _outcome(self, ranking: Ranking, shown: _Page, places: int) -> Outcome:
+        """Say of which type the answer is: absent only where everything was looked at."""
+        faults = (*self._moment.faults, *ranking.faults, *self._contents.damaged)
+        self._notes += (*ranking.bounded, *faults)
+        if shown.hits:
+            return Outcome.DEGRADED if faults or self._deadline.passed else Outcome.FOUND
+        if shown.left_out:
+            self._notes.append("only the question itself, or earlier calls of recall and expand, match")
+        elif places:
+            self._notes.append(f"there are {places:,} hits; none after the {self._query.skip:,} that were skipped")
+        if faults or ranking.bounded or self._deadline.passed:
+            return Outcome.DEGRADED
+        if not places and self._is_outside():
+            return Outcome.FILTERED
+        unread = self._space.log.unread(self._space.namespace)
+        if unread:
+            self._notes.append(unread)
+        return Outcome.DEGRADED if unread else Outcome.ABSENT
+
+    def _is_outside(self) -> bool:
+        """Look outside the scope for what is not in it, and name the best."""
+        if self._query.scope.everything:
+            return False
+        ranked = self._rank(replace(self._query, scope=Scope())).ranked
+        events = (self._contents.event(each.position) for each in ranked)
+        best = next((event for event in events if event is not None), None)
+        if best is None:
+            return False
+        at_least = "" if len(ranked) == 1 else f"{len(ranked):,} events match, the best is "
+        when = f" at {best.time}" if best.time else ""
+        self._notes.append(
+            f"nothing in the scope asked for; outside it {at_least}{best.pointer} in session {best.session!r}{when}"
+        )
+        return True
 
 
-def _companion(row: Row, why: str, tokens: Sequence[str], companion_of: str) -> hits.Shown:
-    """Show an event that was found by its partner alone: it has no score of its own."""
-    return hits.Shown(row, no_match(tokens), 0.0, NEUTRAL.parts(0.0), {why: 1.0}, companion_of)
+def _positions(entry: Entry) -> tuple[int, ...]:
+    """Give the positions of all events that a place stands for."""
+    return (entry.event.position, *(entry.place.copies if entry.place is not None else ()))
+
+
+def _joined(first: Ranking, second: Ranking) -> Ranking:
+    """Join two rankings: the likelier one leads, and what only the other has follows."""
+    best, other = (second, first) if second.likelihood > first.likelihood else (first, second)
+
+    def both(mine: Sequence[Ranked], theirs: Sequence[Ranked]) -> tuple[Ranked, ...]:
+        known = {each.position for each in mine}
+        least = min((each.score for each in mine), default=1.0)
+        rest = (each for each in theirs if each.position not in known)
+        return (*mine, *(replace(each, score=min(each.score, least)) for each in rest))
+
+    return replace(
+        best, ranked=both(best.ranked, other.ranked), users=both(best.users, other.users),
+        words={**other.words, **best.words}, bounded=(*first.bounded, *second.bounded),
+        faults=tuple(dict.fromkeys((*first.faults, *second.faults))),
+        situations=tuple(dict.fromkeys((*best.situations, *other.situations))),
+    )  # fmt: skip
+
+
+def _called(function: Rewrite, text: str) -> list[str]:
+    """Call a function that may do anything.
+
+    Raises:
+        ModelError: it failed, or gave something else than texts.
+    """
+    try:
+        given = function(text)
+    except FirsthandError:
+        raise
+    except Exception as error:
+        raise ModelError(f"the function given as rewrite failed: {type(error).__name__}: {error}") from error
+    if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(text, str) for text in given):
+        raise ModelError(f"the function given as rewrite gives a list of texts; got {str(given)[:80]!r}")
+    return list(given)

@@ -24,7 +24,6 @@ NUMBER_MAX = 1e18
 """Of a vector's numbers: its length must still be a number of 32 bits."""
 BLANK_MIN = 16
 """So many texts in one batch have some word that a model knows."""
-NUMPY_MISSING = "vectors need numpy; run: pip install 'firsthand[vectors]'"
 
 
 class Embedder(Protocol):
@@ -161,13 +160,10 @@ def checked(embedder: Embedder, vectors: Any, count: int) -> NDArray[np.float64]
     """Check what an embedder gave.
 
     Raises:
-        ModelUnavailable: numpy is not installed.
         ModelError: another count or size than asked for, or numbers that are none.
     """
-    try:
-        import numpy as np  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError as error:
-        raise ModelUnavailable(NUMPY_MISSING) from error
+    import numpy as np  # noqa: PLC0415 - a store without vectors does not load it
+
     who = f"embedder {embedder.identity}"
     try:
         table = np.asarray(vectors, np.float64)

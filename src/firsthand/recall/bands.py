@@ -1,0 +1,45 @@
+"""How likely it is that one of the first hits answers: a few signals, one fixed function, three bands.
+
+The function is logistic and rises with each signal; its numbers were fitted on development halves
+of conversations and coding sessions (docs/decisions/0041-neighbours-term-by-term.md). It says how
+likely evidence is among the first ten hits, not that a detail was said: of something that was never
+said about a familiar thing it knows nothing.
+
+The invariant: a likelihood is from 0 to 1, and that of an answer without hits is 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from firsthand.answer import Band
+
+LIKELY_FROM, POSSIBLE_FROM = 0.5, 0.2
+HELD_HALF = 10.0
+"""Words of this weight, held by the best passage, are half of the most that the weight of words can say."""
+BY_WORDS: Mapping[str, float] = {"score": 8.0, "held": 4.4}
+WITH_VECTORS: Mapping[str, float] = {"score": 5.3, "held": 2.8, "cosine": 5.3}
+BIAS_BY_WORDS, BIAS_WITH_VECTORS = -6.0, -6.4
+
+
+def likelihood(signals: Mapping[str, float]) -> float:
+    """Give the likelihood that signals tell; 0 for none.
+
+    Args:
+        signals: ``score``, the best by words; ``held``, what the words of the question that the best hit holds weigh;
+            with vectors ``cosine``, of the passage that is nearest in meaning. Each from 0 to 1.
+    """
+    if not signals:
+        return 0.0
+    with_vectors = "cosine" in signals
+    weights = WITH_VECTORS if with_vectors else BY_WORDS
+    total = math.fsum(weight * signals.get(name, 0.0) for name, weight in weights.items())
+    return 1 / (1 + math.exp(-total - (BIAS_WITH_VECTORS if with_vectors else BIAS_BY_WORDS)))
+
+
+def band_of(likelihood: float) -> Band:
+    """Name the band of a likelihood."""
+    if likelihood >= LIKELY_FROM:
+        return Band.LIKELY
+    return Band.POSSIBLE if likelihood >= POSSIBLE_FROM else Band.UNLIKELY

@@ -1,0 +1,332 @@
+"""Ranks the events of an index by a question, as numbers over postings; no event is read.
+
+A passage scores, term by term, BM25 of its own occurrences or of what stands next door
+(`neighbours`); more where its event is called by a name that is asked for, happened at a time
+that is named, or was said by a speaker who is named. Where there are vectors, what it means is
+joined to that (`meaning`); where a task is given, its words and its phase weigh (`task`). An
+event has the score of its best passage.
+
+The invariant: the order depends on the log, the question, the moment that "yesterday" is
+counted from and the task; not on how many hits a page has, nor on whether a row waits in the
+tail or stands in the index. What was not looked at is said in `Ranking.bounded`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firsthand.answer import Query
+from firsthand.event import Kind
+from firsthand.index.blocks import TIME_UNKNOWN
+from firsthand.index.columns import Columns
+from firsthand.index.index_rows import SAID
+from firsthand.index.postings import IndexMoment
+from firsthand.moment import now
+from firsthand.value import field, replace, value
+
+from . import bands, situations, task
+from .dates import spans
+from .deadline import Deadline
+from .meaning import NEAR_MAX, Meaning, Near, meaning
+from .neighbours import Neighbourhood, Shares
+from .query import Question, ask
+from .terms import Strengths as TermStrengths
+from .terms import Terms
+
+POOL = 200
+"""Most events of a ranking."""
+CANDIDATES_MAX = 1_000
+"""Passages that are scored with their neighbours: those that score best by their own words."""
+CANDIDATES_AROUND = 200
+"""Of the best of them, the events beside each are scored too, though they hold no word of the question."""
+USERS, USERS_MAX = 12, 64
+
+Rows = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+
+@value
+class Strengths:
+    """What each part of a score is worth; 0 leaves it out. See docs/decisions/0041.
+
+    Attributes:
+        terms: of words, strings and names.
+        shares: of neighbours.
+        date: a time that is named, beside a word as rare as the passages of that time.
+        speaker: what a passage gains, as a share of its score, when the question names who said it.
+        meaning: the passage that is nearest in meaning, beside the one that the words find best.
+        task: the task's words and phase, where a task is given.
+    """
+
+    terms: TermStrengths = field(default_factory=TermStrengths)
+    shares: Shares = field(default_factory=Shares)
+    date: float = 1.0
+    speaker: float = 0.8
+    meaning: float = 0.5
+    task: float = 1.0
+
+
+@value
+class Ranked:
+    """An event in its place.
+
+    Attributes:
+        rows: its passages that matched, best first.
+        score: from 0 to 1.
+        parts: what the score is made of, by name; they add up to it. What no event has is left out.
+    """
+
+    position: int
+    rows: tuple[int, ...]
+    score: float
+    parts: dict[str, float]
+
+
+@value
+class Ranking:
+    """The events that answer a question, and how far they do.
+
+    Attributes:
+        ranked: best first, at most `POOL`.
+        users: messages of users among all that were scored, best first.
+        likelihood: that one of the first ten answers, from 0 to 1.
+        signals: what the likelihood is computed from, by name.
+        bounded: what was not looked at, in sentences; empty when everything was.
+        faults: what is broken or behind, in sentences.
+        words: the question's terms, as stems, with how rare each is: what a preview is chosen by.
+        situations: positions of notes that were learned in a situation like the one asked of, best first; each is
+            among ``ranked``.
+    """
+
+    ranked: tuple[Ranked, ...] = ()
+    users: tuple[Ranked, ...] = ()
+    likelihood: float = 0.0
+    signals: dict[str, float] = field(default_factory=dict)
+    bounded: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    words: dict[str, float] = field(default_factory=dict)
+    situations: tuple[int, ...] = ()
+
+
+Texts = Callable[[Sequence[int]], Sequence[str]]
+"""Gives the texts of events by their positions."""
+
+
+@value(eq=False)
+class _Scored:
+    """The candidates, scored.
+
+    Attributes:
+        rows: passages.
+        total: of each, from 0 to 1.
+        parts: what the totals are made of.
+        mass: what the words of the question that each holds weigh together, by rarity.
+    """
+
+    rows: Rows
+    total: Floats
+    parts: dict[str, Floats]
+    mass: Floats
+
+    def sorted(self) -> _Scored:
+        """Put the best first, of equal ones the newer; what has no score is left out."""
+        order = np.lexsort((-self.rows, -self.total))
+        order = order[self.total[order] > 0]
+        parts = {name: part[order] for name, part in self.parts.items()}
+        return _Scored(self.rows[order], self.total[order], parts, self.mass[order])
+
+
+def rank(
+    moment: IndexMoment,
+    query: Query,
+    *,
+    near: Near | None = None,
+    texts: Texts | None = None,
+    deadline: Deadline,
+    strengths: Strengths | None = None,
+) -> Ranking:
+    """Rank the events of one read moment.
+
+    Args:
+        near: finds passages by meaning; None for words alone.
+        texts: called with the best events, where there are notes with situations.
+        deadline: is looked at after each term; what is not looked at by then is said.
+        strengths: switch parts off, to measure what they are worth.
+    """
+    strengths, columns = strengths or Strengths(), moment.columns
+    mask = moment.scope_mask(query.scope)
+    # 1) the question's terms, and what is near to it in meaning
+    question = ask(query.text, moment.stems)
+    terms = Terms(moment, question, deadline, strengths.terms)
+    meant = meaning(near if strengths.meaning else None, query.text, moment, mask)
+    # 2) the passages that score best by their own words
+    own = np.zeros(len(columns) + 1, np.float32)
+    for term in terms.postings:
+        own[term.rows] += term.scores
+    rows = np.union1d(_candidates(columns, own, mask), meant.rows[:NEAR_MAX])
+    # 3) with what stands around them, what else the question names, what they mean, and the task
+    scored = _by_words(moment, rows, terms, question, query, strengths)
+    by_words = float(scored.total.max(initial=0.0))
+    scored = _with_meaning(scored, meant, columns, strengths.meaning)
+    if query.conditions is not None and strengths.task:
+        factor = task.factors(moment, rows, query.conditions, question, deadline, strengths.task)
+        parts = {**scored.parts, "task": scored.total * (factor - 1)}
+        scored = replace(scored, total=scored.total * factor, parts=parts)
+    # 4) events, best first, how likely they answer, and the rules for such a situation
+    scored = scored.sorted()
+    ranked = _events(columns, scored, np.arange(len(scored.rows)), POOL)
+    signals = _signals(by_words, scored, meant) if ranked else {}
+    best_texts = partial(_texts_of, ranked, columns, texts)
+    rules = situations.rules(moment, question, best_texts, mask, meant.situations, deadline)
+    is_user = (columns.kind[scored.rows] == Kind.USER_MESSAGE.number) & ((columns.flags[scored.rows] & SAID) > 0)
+    return Ranking(
+        _with_rules(ranked, rules),
+        _events(columns, scored, np.nonzero(is_user)[0], USERS),
+        bands.likelihood(signals),
+        signals,
+        tuple(terms.bounded),
+        (meant.fault,) if meant.fault else (),
+        terms.rarities,
+        tuple(rule.position for rule in rules),
+    )
+
+
+def _candidates(columns: Columns, own: Floats, mask: NDArray[np.bool_] | None) -> Rows:
+    """Choose the passages that score best by their own words, the users' best, and what stands beside the very best."""
+    every = np.flatnonzero(own > 0)
+    rows = every if mask is None else every[mask[every]]
+    best = _best(rows, own, CANDIDATES_MAX)
+    users = rows[(columns.kind[rows] == Kind.USER_MESSAGE.number) & ((columns.flags[rows] & SAID) > 0)]
+    first = np.searchsorted(columns.position, columns.position[_best(every, own, CANDIDATES_AROUND)])
+    beside = np.concatenate((columns.before[first], columns.after[first])).astype(np.int64)
+    beside = beside[(beside > 0) & (beside <= len(columns))]
+    if mask is not None:
+        beside = beside[mask[beside]]
+    return np.unique(np.concatenate((best, _best(users, own, USERS_MAX), beside)))
+
+
+def _best(rows: Rows, own: Floats, most: int) -> Rows:
+    """Give the rows of the highest scores; of equal ones at the edge the newer."""
+    if len(rows) <= most:
+        return rows
+    scores = own[rows]
+    edge = np.partition(scores, len(rows) - most)[len(rows) - most]
+    above, at = rows[scores > edge], rows[scores == edge]
+    return np.concatenate((above, at[len(at) - (most - len(above)) :]))
+
+
+def _by_words(
+    moment: IndexMoment, rows: Rows, terms: Terms, question: Question, query: Query, strengths: Strengths
+) -> _Scored:
+    """Score the candidates by words, exact strings and names, by what their neighbours add, and by when and by whom."""
+    columns = moment.columns
+    around = Neighbourhood(columns, rows, strengths.shares)
+    parts = {name: np.zeros(len(rows), np.float32) for name in ("words", "exact", "name", "neighbours")}
+    mass = np.zeros(len(rows), np.float32)
+    scores = np.zeros(len(columns) + 1, np.float32)
+    for term in terms.postings:
+        scores[term.rows] = term.scores
+        by_itself = scores[rows]
+        parts[term.part] += by_itself
+        if term.part != "name":
+            parts["neighbours"] += around.term(by_itself, scores) - by_itself
+        if term.part == "words":
+            mass += np.where(by_itself > 0, terms.rarities[term.key], 0.0)
+        scores[term.rows] = 0
+    parts["date"] = strengths.date * _dated(columns, rows, query, terms)
+    total = np.sum(list(parts.values()), axis=0)
+    parts["speaker"] = strengths.speaker * total * _spoken(moment, rows, question)
+    total = total + parts["speaker"]
+    # Against what the question's words weigh together: half is a row of mean length that holds each of them once.
+    whole = sum(terms.rarities[term.key] for term in question.leading) or 1.0
+    scale = 1 / (total + whole)
+    return _Scored(rows, total * scale, {name: part * scale for name, part in parts.items()}, mass)
+
+
+def _with_meaning(scored: _Scored, meant: Meaning, columns: Columns, strength: float) -> _Scored:
+    if not len(meant.rows) or meant.cosines[0] <= 0:
+        return scored
+    parts = {**scored.parts, "meaning": strength * meant.weight(scored.total) * meant.of(scored.rows, len(columns))}
+    whole = 1 + strength
+    return replace(
+        scored,
+        total=(scored.total + parts["meaning"]) / whole,
+        parts={name: part / whole for name, part in parts.items()},
+    )
+
+
+def _signals(by_words: float, scored: _Scored, meant: Meaning) -> dict[str, float]:
+    """Take what the likelihood is computed from.
+
+    Args:
+        by_words: the best score without vectors and task.
+    """
+    mass = float(scored.mass[0])
+    signals = {"score": by_words, "held": mass / (mass + bands.HELD_HALF)}
+    if len(meant.cosines):
+        signals["cosine"] = max(0.0, float(meant.cosines[0]))
+    return signals
+
+
+def _texts_of(ranked: Sequence[Ranked], columns: Columns, texts: Texts | None) -> Sequence[str]:
+    """Give the texts of the best events that are no notes."""
+    if texts is None:
+        return ()
+    places = [event.position for event in ranked if columns.kind[event.rows[0]] != Kind.NOTE.number]
+    return texts(places[: situations.TEXTS])
+
+
+def _with_rules(ranked: tuple[Ranked, ...], rules: Sequence[situations.Rule]) -> tuple[Ranked, ...]:
+    """Have the notes that situations led to among the events, last where nothing else speaks for them."""
+    there = {event.position for event in ranked}
+    least = ranked[-1].score if ranked else 0.0
+    return (
+        *ranked,
+        *(
+            Ranked(rule.position, (rule.row,), least, {"situation": least})
+            for rule in rules
+            if rule.position not in there
+        ),
+    )
+
+
+def _dated(columns: Columns, rows: Rows, query: Query, terms: Terms) -> Floats:
+    """Weigh that a passage lies in a time which the question names, by how rare that is."""
+    weight = np.zeros(len(rows), np.float32)
+    for span in spans(query.text, query.now or now()):
+        inside = columns.time != TIME_UNKNOWN
+        if span.since is not None:
+            inside &= columns.time >= span.since
+        if span.until is not None:
+            inside &= columns.time < span.until
+        weight = np.maximum(weight, np.where(inside[rows], terms.rarity(int(np.count_nonzero(inside))), 0.0))
+    return weight.astype(np.float32)
+
+
+def _spoken(moment: IndexMoment, rows: Rows, question: Question) -> NDArray[np.bool_]:
+    """Say which passages are of a speaker whom the question names by any part of the name."""
+    asked = {term.word.casefold() for term in question.words}
+    named = [key for key, name in moment.agents.items() if asked.intersection(name.casefold().split())]
+    return np.isin(moment.columns.agent[rows], named)
+
+
+def _events(columns: Columns, scored: _Scored, chosen: Rows, most: int) -> tuple[Ranked, ...]:
+    """Give the events of chosen places, in their order, each once, with its passages."""
+    places: dict[int, list[int]] = {}
+    for at, position in zip(chosen.tolist(), columns.position[scored.rows[chosen]].tolist(), strict=True):
+        if position in places:
+            places[position].append(at)
+        elif len(places) < most:
+            places[position] = [at]
+    first = [of_event[0] for of_event in places.values()]
+    names = [name for name, part in scored.parts.items() if part.any()]
+    scores, rows = scored.total[first].tolist(), scored.rows.tolist()
+    parts = np.stack([scored.parts[name][first] for name in names], axis=1).tolist() if names else [[]] * len(first)
+    return tuple(
+        Ranked(position, tuple([rows[at] for at in of_event]), score, dict(zip(names, shares, strict=True)))
+        for (position, of_event), score, shares in zip(places.items(), scores, parts, strict=True)
+    )

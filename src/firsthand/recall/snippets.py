@@ -1,0 +1,434 @@
+"""Cuts out of an event the passages that are shown: where the words of the question stand close together.
+
+An event is read as text first: a tool call as the values of its JSON, everything else as
+it stands. Its text is a row of *pieces*: lines, and of a long line its sentences. A snippet
+is one to three runs of whole pieces around the best places, grown until the tokens granted
+are used.
+
+The invariant: every run is named by the byte range of the content that it shows, and a
+piece is cut only where it alone is more than the tokens granted. This module knows no
+storage.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+
+from firsthand.event import Kind, to_text
+from firsthand.tokens import TokenCounter
+from firsthand.value import value
+
+PIECE_BYTES_MAX = 280
+"""A longer line is cut at its sentences, a longer sentence between two words."""
+CLOSE_BYTES = 320
+"""Words of the question that stand within so many bytes count together."""
+RUNS_MAX = 3
+APART_BYTES = 400
+"""A further run begins at least so far from the others: nearer, they grow together anyway."""
+NEW_SHARE = 0.25
+"""Of the weight of the question's words, what a further run has to add that no other run holds."""
+EXACT_WEIGHT = 100.0
+"""Of an exact string: more than any words together, so that a quotation is shown whole."""
+FILLED = 0.93
+"""Of the tokens granted, from where on a snippet is full."""
+GAP = "\n[...]\n"
+TRIES_MAX = 5
+SAMPLE_CHARACTERS = 2_000
+_LINE_END = 10
+
+_SENTENCE_END = re.compile(rb"(?<=[.!?;:,])[ \t]+")
+_SPACES = re.compile(rb"[ \t]+")
+_JSON_VALUE = re.compile(
+    rb'"(?P<text>(?:[^"\\]|\\.)*)"(?P<key>\s*:)?|(?P<plain>-?\d[\d.eE+-]*|true|false|null)', re.DOTALL
+)
+_ESCAPES = re.compile(rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
+
+
+@value
+class Range:
+    """Bytes of a content, half open."""
+
+    start: int
+    end: int
+
+
+@value
+class Reading:
+    """A stretch of a content as it is read.
+
+    Attributes:
+        data: its text, as UTF-8.
+        places: where runs of `data` begin, in it and in the content, ascending; between two of them both go on alike.
+        end: where the stretch ends in the content.
+        matched: ranges of the content to look for words in; empty for all of it.
+    """
+
+    data: bytes
+    places: tuple[tuple[int, int], ...]
+    end: int
+    matched: tuple[Range, ...] = ()
+
+    def source(self, at: int, *, end: bool = False) -> int:
+        """Say where a byte of the text stands in the content; of an end, where the byte before it ends there."""
+        if at >= len(self.data):
+            return self.end
+        number = max(0, bisect_right(self.places, (at, -1 if end else 1 << 62)) - 1)
+        begins, stands = self.places[number]
+        place = stands + at - begins
+        return min(place, self.places[number + 1][1]) if number + 1 < len(self.places) else min(place, self.end)
+
+    def at(self, source: int) -> int:
+        """Say where a byte of the content stands in the text."""
+        number = max(0, bisect_right([stands for _, stands in self.places], source) - 1)
+        begins, stands = self.places[number]
+        return max(0, min(len(self.data), begins + source - stands))
+
+
+@value
+class Mark:
+    """A word or string of the question in a text: where it stands, which one it is, and what it weighs."""
+
+    start: int
+    end: int
+    word: str
+    weight: float
+
+
+@value
+class Snippet:
+    """What of an event is shown: its text, the ranges of the content that it is, and its tokens."""
+
+    text: str
+    ranges: tuple[Range, ...]
+    tokens: int
+
+
+Marks = Callable[[bytes], Sequence[Mark]]
+"""Gives the marks of a text, in order."""
+
+
+def plain(data: bytes, start: int = 0, matched: Sequence[Range] = ()) -> Reading:
+    """Read bytes of a content as they stand."""
+    return Reading(data, ((0, start),), start + len(data), tuple(matched))
+
+
+def part(data: bytes, start: int, kind: Kind) -> Reading:
+    """Read a stretch of a large content: of a tool call with its escapes read."""
+    if kind is not Kind.TOOL_CALL or b"\\" not in data:
+        return plain(data, start)
+    text = bytearray()
+    places: list[tuple[int, int]] = []
+    _unescape(data, 0, len(data), start, text, places)
+    return Reading(bytes(text), tuple(places), start + len(data))
+
+
+def read(data: bytes, kind: Kind, matched: Sequence[Range] = ()) -> Reading:
+    """Read a whole content: of a tool call the values of its JSON, a line each."""
+    if kind is Kind.TOOL_CALL and data[:1] in {b"{", b"["}:
+        return _values(data, matched) or plain(data, 0, matched)
+    return plain(data, 0, matched)
+
+
+def cut(readings: Sequence[Reading], marks: Marks, tokens_max: int, count: TokenCounter) -> Snippet:
+    """Cut a snippet of at most so many tokens.
+
+    Args:
+        readings: stretches of the content, the best first; none of them overlaps another.
+        marks: asked for where not all of the text is shown.
+        count: counts the tokens of a text as it will be written.
+    """
+    ordered = sorted(readings, key=lambda reading: reading.places[0][1])
+    whole = _written([_Run(_Text(reading), 0, len(reading.data)) for reading in ordered])
+    tokens = count(whole.text) if len(whole.text) <= tokens_max * 16 else tokens_max + 1
+    if tokens <= tokens_max:
+        return Snippet(whole.text, whole.ranges, tokens)
+    texts = [_Text(reading) for reading in readings]
+    runs = _seeds(texts, marks)
+    spare = [text for text in texts if all(run.text is not text for run in runs)]
+    sample = whole.text[:SAMPLE_CHARACTERS]
+    size = max(16, tokens_max * len(sample.encode("utf-8", "replace")) // max(1, count(sample)))
+    best: Snippet | None = None
+    for _ in range(TRIES_MAX):
+        written = _written(_grown([_Run(run.text, run.start, run.end) for run in runs], spare, size))
+        tokens = count(written.text)
+        if tokens <= tokens_max:
+            if best is None or tokens > best.tokens:
+                best = Snippet(written.text, written.ranges, tokens)
+            if tokens >= FILLED * tokens_max:
+                break
+            size = max(size + 8, size * tokens_max // max(1, tokens))
+        else:
+            size = max(8, min(size - 8, size * tokens_max // tokens))
+    if best is not None:
+        return best
+    first = runs[0]
+    return _begun(first.text.reading, first.start, tokens_max, count)
+
+
+def _values(data: bytes, matched: Sequence[Range]) -> Reading | None:
+    """Read JSON as its values, each on a line of its own behind its name; None when it holds none, or is cut off."""
+    if data.rstrip()[-1:] not in {b"}", b"]"}:
+        return None
+    text = bytearray()
+    places: list[tuple[int, int]] = []
+    several = sum(value["key"] is None for value in _JSON_VALUE.finditer(data)) > 1
+    for found in _JSON_VALUE.finditer(data):
+        if found["key"] is not None:
+            if several:
+                places.append((len(text), found.start("text")))
+                text += found["text"] + b": "
+            continue
+        start, end = found.span("text" if found["text"] is not None else "plain")
+        _unescape(data, start, end, 0, text, places)
+        text += b"\n"
+    return Reading(bytes(text[:-1]), tuple(places), len(data), tuple(matched)) if places else None
+
+
+def _unescape(data: bytes, start: int, end: int, base: int, text: bytearray, places: list[tuple[int, int]]) -> None:
+    """Add what stands inside of a JSON string to a text, its escapes read, with where each stretch of it stands."""
+    for escape in _ESCAPES.finditer(data, start, end):
+        places.append((len(text), base + start))
+        text += data[start : escape.start()]
+        places.append((len(text), base + escape.start()))
+        text += _escaped(escape[0])
+        start = escape.end()
+    places.append((len(text), base + start))
+    text += data[start:end]
+
+
+def _escaped(escape: bytes) -> bytes:
+    """Read one escape; what is none stays as it is."""
+    try:
+        sign: str = json.loads(b'"' + escape + b'"')
+    except ValueError:
+        return escape
+    return sign.encode("utf-8", "surrogatepass")
+
+
+# where to look --------------------------------------------------------------------------------------
+
+
+class _Text:
+    """A reading and its pieces."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.borders = _borders(reading.data)
+
+    def before(self, at: int) -> int:
+        """Give the border at or before a place."""
+        return self.borders[max(0, bisect_right(self.borders, at) - 1)]
+
+    def behind(self, at: int) -> int:
+        """Give the border at or behind a place."""
+        number = bisect_right(self.borders, at - 1)
+        return self.borders[min(number, len(self.borders) - 1)]
+
+
+@value(frozen=False)
+class _Run:
+    """A run of whole pieces of a text, while it grows."""
+
+    text: _Text
+    start: int
+    end: int
+    steps: int = 0
+
+
+def _borders(data: bytes) -> list[int]:
+    """Give where pieces begin, and the end: lines, the sentences of long lines, and parts of long sentences."""
+    borders = [0]
+    at = 0
+    while at < len(data):
+        line_end = data.find(b"\n", at) + 1 or len(data)
+        if line_end - at > PIECE_BYTES_MAX:
+            borders += _inner(data, at, line_end)
+        borders.append(line_end)
+        at = line_end
+    return borders if len(borders) > 1 else [0, len(data)]
+
+
+def _inner(data: bytes, start: int, end: int) -> Iterator[int]:
+    """Yield borders within a long line."""
+    last = start
+    for border in [*(found.end() for found in _SENTENCE_END.finditer(data, start, end)), end]:
+        while border - last > PIECE_BYTES_MAX:
+            reach = last + PIECE_BYTES_MAX
+            space = max(data.rfind(b" ", last + 1, reach), data.rfind(b"\t", last + 1, reach))
+            last = space + 1 if space > last else _sign_start(data, reach)
+            yield last
+        if border < end and border - last >= PIECE_BYTES_MAX // 4:
+            last = border
+            yield last
+
+
+def _seeds(texts: Sequence[_Text], marks: Marks) -> list[_Run]:
+    """Choose the places that a snippet grows from, the best first."""
+    marked = [(text, _in_ranges(text.reading, marks)) for text in texts]
+    total = sum({mark.word: mark.weight for _, places in marked for mark in places}.values())
+    runs: list[_Run] = []
+    known: set[str] = set()
+    while len(runs) < RUNS_MAX:
+        best: tuple[float, _Text, Sequence[Mark]] | None = None
+        for text, places in marked:
+            free = [mark for mark in places if not any(_is_near(mark, run) for run in runs if run.text is text)]
+            weight, close = _closest(free, known)
+            if close and (best is None or weight > best[0] * 1.05):
+                best = weight, text, close
+        if best is None or (runs and best[0] < NEW_SHARE * total):
+            break
+        _, text, close = best
+        known |= {mark.word for mark in close}
+        runs.append(_Run(text, close[0].start, max(mark.end for mark in close)))
+    if not runs:
+        text = texts[0]
+        begin = text.reading.at(text.reading.matched[0].start) if text.reading.matched else 0
+        runs.append(_Run(text, begin, begin))
+    return runs
+
+
+def _is_near(mark: Mark, run: _Run) -> bool:
+    return run.start - APART_BYTES < mark.start < run.end + APART_BYTES
+
+
+def _in_ranges(reading: Reading, marks: Marks) -> list[Mark]:
+    """Look for words in those ranges of a text that matched, else in all of it."""
+    if not reading.matched:
+        return list(marks(reading.data))
+    places: list[Mark] = []
+    for matched in reading.matched:
+        start, end = reading.at(matched.start), reading.at(matched.end)
+        places += [
+            Mark(start + mark.start, start + mark.end, mark.word, mark.weight)
+            for mark in marks(reading.data[start:end])
+        ]
+    return sorted(places, key=lambda mark: mark.start)
+
+
+def _closest(places: Sequence[Mark], known: set[str]) -> tuple[float, Sequence[Mark]]:
+    """Find the marks within `CLOSE_BYTES` that weigh most, each word once: of equals the closest, then the first.
+
+    A word that stands there ten times says no more than once. Words in ``known`` weigh a fifth.
+    """
+    inside: dict[str, int] = {}
+    weight = best_weight = 0.0
+    low, best, span = 0, (0, 0), 0
+    for high, mark in enumerate(places):
+        inside[mark.word] = inside.get(mark.word, 0) + 1
+        if inside[mark.word] == 1:
+            weight += mark.weight * (0.2 if mark.word in known else 1.0)
+        while mark.end - places[low].start > CLOSE_BYTES or inside[places[low].word] > 1:
+            if low == high:
+                break
+            first = places[low]
+            inside[first.word] -= 1
+            if not inside[first.word]:
+                weight -= first.weight * (0.2 if first.word in known else 1.0)
+            low += 1
+        width = mark.end - places[low].start
+        if weight > best_weight + 1e-9 or (weight > best_weight - 1e-9 and width < span):
+            best, best_weight, span = (low, high + 1), weight, width
+    return best_weight, places[best[0] : best[1]]
+
+
+# growing --------------------------------------------------------------------------------------------
+
+
+def _grown(runs: list[_Run], spare: Sequence[_Text], size: int) -> list[_Run]:
+    """Grow runs to whole pieces, then piece by piece, up to so many bytes; then go on in texts that have no run."""
+    for number, run in enumerate(runs):
+        start, end = run.text.before(run.start), run.text.behind(max(run.end, run.start + 1))
+        if sum(other.end - other.start for other in runs[:number]) + end - start > size:
+            if number == 0:
+                run.start, run.end = _within(run, size)
+            runs = runs[: max(1, number)]
+            break
+        run.start, run.end = start, end
+    _grow(runs, size)
+    for text in spare:
+        runs.append(_Run(text, 0, 0))
+        _grow(runs, size)
+    return runs
+
+
+def _grow(runs: Sequence[_Run], size: int) -> None:
+    """Take in piece after piece, four for the best run while the others take two."""
+    growing = [*range(len(runs))]
+    while growing:
+        for number in [turn for turn in (0, 0, 1, 0, 0, 2) if turn in growing] or growing[:]:
+            room = size - sum(run.end - run.start for run in runs)
+            if number in growing and not _step(runs[number], room):
+                growing.remove(number)
+
+
+def _step(run: _Run, room: int) -> bool:
+    """Take one more piece into a run, mostly one behind it; False when none fits."""
+    after, before = run.text.behind(run.end + 1), run.text.before(run.start - 1) if run.start else 0
+    run.steps += 1
+    sides = [(run.start, after), (before, run.end)]
+    for start, end in sides if run.steps % 3 else sides[::-1]:
+        if (start, end) != (run.start, run.end) and (run.start - start) + (end - run.end) <= room:
+            run.start, run.end = start, end
+            return True
+    return False
+
+
+def _within(run: _Run, size: int) -> tuple[int, int]:
+    """Cut a run out of pieces that are too long for the room there is: between words, the place in it."""
+    data, low, high = run.text.reading.data, run.text.before(run.start), run.text.behind(max(run.end, run.start + 1))
+    lead = max(0, size - (run.end - run.start)) // 4
+    start = max(low, min(run.start - lead, high - size))
+    if start > low:
+        space = _SPACES.search(data, start, run.start)
+        start = space.end() if space else _sign_start(data, start)
+    end = min(high, start + size)
+    if end < high:
+        word_end = data.rfind(b" ", max(start + 1, run.end), end)
+        end = word_end if word_end > start else _sign_start(data, end)
+    return start, end
+
+
+def _begun(reading: Reading, start: int, tokens_max: int, count: TokenCounter) -> Snippet:
+    """Give as many signs from a place on as fit; at least one."""
+    text = to_text(reading.data[start : _sign_start(reading.data, start + 8 * tokens_max + 8)])
+    number = len(text)
+    while number > 1 and count(text[:number]) > tokens_max:
+        number -= max(1, number // 4)
+    end = start + len(text[:number].encode("utf-8", "surrogatepass"))
+    shown = Range(reading.source(start), reading.source(end, end=True))
+    return Snippet(text[:number], (shown,), count(text[:number]))
+
+
+# writing --------------------------------------------------------------------------------------------
+
+
+def _written(runs: Sequence[_Run]) -> Snippet:
+    """Write runs in the order of the content, those that touch as one."""
+    joined: list[_Run] = []
+    filled = [run for run in runs if run.end > run.start] or runs[:1]
+    for run in sorted(filled, key=lambda run: (run.text.reading.places[0][1], run.start)):
+        last = joined[-1] if joined else None
+        if last is not None and last.text is run.text and run.start <= last.end:
+            last.end = max(last.end, run.end)
+        else:
+            joined.append(run)
+    texts: list[str] = []
+    ranges: list[Range] = []
+    for run in joined:
+        data, end = run.text.reading.data, run.end
+        while end < len(data) and end > run.start and data[end - 1] == _LINE_END:
+            end -= 1  # what follows is not shown, so its line break says nothing
+        texts.append(to_text(data[run.start : end]))
+        ranges.append(Range(run.text.reading.source(run.start), run.text.reading.source(end, end=True)))
+    return Snippet(GAP.join(texts), tuple(ranges), 0)
+
+
+def _sign_start(data: bytes, at: int) -> int:
+    """Step back to the first byte of a sign."""
+    low = max(0, at - 3)
+    while at > low and at < len(data) and data[at] & 0xC0 == 0x80:
+        at -= 1
+    return at

@@ -1,0 +1,174 @@
+"""The order of an answer's places, and what stands beside them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from firsthand import Draft, Kind, Memory, Trust
+from firsthand.answer import Query
+from firsthand.context import answers
+from firsthand.ledger.decision_log import ledger_of
+from firsthand.ledger.ledger_recall import recall
+from firsthand.moment import parse
+from firsthand.tokens import estimate
+
+TALK = [
+    ("user", "We deploy billing with Ansible from the build box, every Thursday after the standup."),
+    ("agent", "Noted: Ansible from the build box on Thursdays."),
+    ("user", "The staging database of billing listens on port 5433 since the move."),
+    ("agent", "I have put port 5433 of the staging database into the settings of billing."),
+    ("user", "Our certificates come from the internal authority and are renewed by cron."),
+    ("agent", "The renewal runs at four in the morning, and its log is in the journal."),
+]  # fmt: skip
+
+
+@pytest.fixture
+def memory(tmp_path):
+    """A store with a talk in it; verified when the test ends."""
+    with Memory(tmp_path / "store", embedder="none") as opened:
+        session = opened.session("talk")
+        for who, text in TALK:
+            (session.user if who == "user" else session.agent)(text)
+        yield opened
+        assert opened.verify().problems == ()
+
+
+def previews(answer) -> list[str]:
+    return [hit.preview for hit in answer]
+
+
+def test_earlier_questions_do_not_push_the_answer_down(memory):
+    """Three echoes of a question, in nearly its words, leave the answer first, and two of them are on the page."""
+    session = memory.session("later")
+    echoes = ["Which port does the staging database of billing have?", "what port has the staging database of billing?",
+              "the staging database of billing: which port?"]  # fmt: skip
+    for echo in echoes:
+        session.user(echo)
+        session.agent("Let me look it up.")
+    shown = previews(memory.recall("Which port does the staging database of billing have?", hits_max=7))
+    assert shown[0] == TALK[2][1]
+    assert 1 <= sum(text in echoes for text in shown) <= 2
+    assert min(shown.index(text) for text in shown if text in echoes) >= 2
+
+
+def test_a_question_that_says_something_keeps_its_place(memory):
+    """A user's message that tells a fact and ends in a question is no echo."""
+    told = "Since we moved billing to Frankfurt the staging replica has port 6544, should we close 5433?"
+    memory.session("later").user(told)
+    assert memory.recall("which port has the staging replica in Frankfurt").hits[0].preview == told
+
+
+def test_identical_texts_are_one_hit(memory):
+    """Of events with one text the most trusted is shown, and it names the others."""
+    text = "The release of billing was signed off by Dora on Tuesday."
+    brought = memory.append([Draft(Kind.TOOL_RESULT, text.encode(), origin="tool:read")] * 1, session="tools")
+    again = memory.append([Draft(Kind.TOOL_RESULT, text.encode(), origin="tool:web")], session="web")
+    own = memory.session("talk").user(text)
+    hits = [hit for hit in memory.recall("who signed off the release of billing?") if hit.preview == text]
+    assert [hit.pointer for hit in hits] == [own.pointer]
+    assert {*hits[0].copies} == {f"fh:{event[0].id}" for event in (brought, again)}
+    assert hits[0].copies[0] in answers.of_recall(memory.recall("who signed off the release of billing?")).text
+
+
+def test_a_call_and_its_result_stand_together_behind_the_page(memory):
+    """A hit's other half stands beside the hits, names what it belongs with, and takes no place of theirs."""
+    call = Draft(Kind.TOOL_CALL, json.dumps({"command": "systemctl restart kestrel"}).encode(), "application/json",
+                 {"call_id": "c1", "tool": "bash"}, trust=Trust.AGENT)  # fmt: skip
+    result = Draft(Kind.TOOL_RESULT, b"done in 4 s, 2 warnings", meta={"call_id": "c1"}, origin="tool:bash")
+    made = memory.append([call, result], session="work")
+    answer = memory.recall("restart kestrel", hits_max=1)
+    assert [hit.pointer for hit in answer] == [f"fh:{made[0].id}"]
+    (companion,) = answer.companions
+    assert (companion.preview, companion.companion_of) == ("done in 4 s, 2 warnings", f"fh:{made[0].id}")
+    assert "done in 4 s, 2 warnings" in answers.of_recall(answer).text
+    alone = recall(memory, Query("restart kestrel", hits_max=1, scope=Query("").scope))
+    assert len(alone.companions) == 1
+
+
+def test_both_statements_of_the_user_are_there_with_their_dates(memory):
+    """An old and a new statement stand in order of date, and what the ledger decided stands beside the old one."""
+    said = [("2026-02-01T09:00:00Z", "The on-call rotation for billing starts on Mondays."),
+            ("2026-05-01T09:00:00Z", "From now on the on-call rotation for billing starts on Fridays.")]  # fmt: skip
+    old, new = (
+        memory.append([Draft(Kind.USER_MESSAGE, text.encode(), origin="user", trust=Trust.TRUSTED, time=parse(time))],
+                      session=f"on-call-{number}")[0]
+        for number, (time, text) in enumerate(said)
+    )  # fmt: skip
+    question = "When does the on-call rotation of billing start?"
+    answer = memory.recall(question)
+    assert [hit.pointer for hit in answer.said][-2:] == [f"fh:{old.id}", f"fh:{new.id}"]
+    assert [str(hit.time)[:7] for hit in answer.said][-2:] == ["2026-02", "2026-05"]
+    assert [hit.replaced_by for hit in answer.said][-2:] == ["", ""]
+    ledger_of(memory).decide("supersede", f"fh:{old.id}", by_fact=f"fh:{new.id}")
+    decided = {hit.pointer: hit.replaced_by for hit in memory.recall(question).said}
+    assert decided[f"fh:{old.id}"] == f"fh:{new.id}"
+    text = answers.of_recall(memory.recall(question)).text
+    assert said[0][1] in text
+    assert said[1][1] in text
+    assert f"replaced by fh:{new.id}" in text
+
+
+def test_what_tools_brought_leaves_room_for_what_was_said(memory):
+    """Forty results of one tool that hold the words do not fill the page while the user said it too."""
+    for number in range(40):
+        text = f"row {number}: staging database of billing, port 5433, staging database of billing, port 5433"
+        memory.append([Draft(Kind.TOOL_RESULT, text.encode(), origin="tool:sql")], session="tools")
+    answer = memory.recall("staging database of billing port", hits_max=8)
+    assert TALK[2][1] in previews(answer)
+    assert sum(hit.trust is Trust.UNTRUSTED for hit in answer) < 8
+
+
+def test_a_quotation_goes_before_the_same_words_apart(memory):
+    """What is quoted and stands there word for word is first."""
+    session = memory.session("more")
+    session.agent("met the gas man, and the meter, gas meters met")
+    session.agent("a long report in which, among many other things of the house, the gas meter was read on the 4th")
+    assert "the gas meter was read" in memory.recall('what about "the gas meter" then').hits[0].preview
+
+
+def test_signs_between_quotes_are_no_quotation(memory):
+    """A question that quotes code with quotes inside it is not answered by every text that holds `);`."""
+    session = memory.session("code")
+    session.agent('const hasRead = tools.includes("read");')
+    for number in range(20):
+        session.agent(f"call{number}(); // and then the next one")
+    question = 'Which name stood in the place of the blank: "const ____ = tools.includes("read");"?'
+    best = memory.recall(question).hits[0]
+    assert "hasRead" in best.preview
+    assert all("quotation" not in hit.parts for hit in memory.recall('what of "); and "}"?'))
+
+
+@pytest.mark.parametrize("budget", [300, 1_000, 4_000])
+def test_the_budget_is_filled_and_kept(memory, budget):
+    """Of a budget at least nine tenths are used where there is text to show, and never more than all of it."""
+    for number in range(30):
+        lines = (f"10:{at:02} billing: step {number}.{at} of the port scan said {at * number}" for at in range(60))
+        memory.append([Draft(Kind.TOOL_RESULT, "\n".join(lines).encode(), origin="tool:bash")], session="scan")
+    answer = memory.recall("port scan of billing step", budget_tokens_max=budget)
+    every = {hit.pointer: hit for hit in (*answer.hits, *answer.companions, *answer.said)}
+    assert 0.9 * budget <= sum(estimate(hit.preview) for hit in every.values()) <= budget
+
+
+def test_a_page_shows_other_lines_than_the_hit_above(memory):
+    """A file that was read many times is not shown at the same lines in each hit."""
+    file = [f"setting_{number} = {number}" for number in range(300)]
+    for number in range(4):
+        lines = [*file]
+        lines[100], lines[250] = "POOL_SIZE = 20  # pool of connections", f"# pool of connections, reviewed by {number}"
+        memory.append([Draft(Kind.TOOL_RESULT, "\n".join(lines).encode(), origin=f"tool:read{number}")], session="f")
+    shown = "\n".join(previews(memory.recall("pool of connections", budget_tokens_max=500)))
+    assert shown.count("POOL_SIZE = 20") < 4
+    assert "reviewed by" in shown
+
+
+def test_what_the_reader_sees_takes_no_place(memory):
+    """Events in the reader's window are named without their text, and further hits stand in their places."""
+    first = memory.recall("billing", hits_max=2)
+    seen = {hit.pointer.removeprefix("fh:") for hit in first}
+    layout = answers.layout(visible=seen)
+    answer = recall(memory, Query("billing", hits_max=2), layout=layout)
+    fresh = [hit for hit in answer if hit.pointer.removeprefix("fh:") not in seen]
+    assert len(fresh) == 2
+    assert all(hit.preview == "" for hit in answer if hit not in fresh)
