@@ -124,7 +124,7 @@ def sessions(data: Path, name: str) -> dict[str, list[Event]]:
 def is_held_back(name: str, names: Sequence[str]) -> bool:
     """Say whether a session belongs to the half that nobody tunes on: by checksum of its name."""
     odd = [one for one in names if _checksum(one) % 2]
-    if 3 * min(len(odd), len(names) - len(odd)) >= len(names):
+    if 10 * min(len(odd), len(names) - len(odd)) >= 3 * len(names):
         return name in odd
     return name in sorted(names, key=_checksum)[1::2]
 
