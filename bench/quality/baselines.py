@@ -1,68 +1,89 @@
-"""The methods that everybody has: stemmed BM25, a small embedder, and fixed fusions of the two."""
+"""The methods that everybody has: BM25, a small embedder, and fixed fusions of the two, all given the same events."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .bm25 import BM25
+from .bm25 import BM25, Scores, Stems, Strong
 from .encoder import Matrix
-from .values import HITS, Question, Ranked, Said
+from .values import HITS, Event, Question, Ranked
 
 RRF_K = 60
-WEIGHTED = 2.0  # BM25 over dense, the better fixed weight on LoCoMo
-
-Scores = NDArray[np.float64]
+PIECE_CHARACTERS, PIECES_MAX = 1_000, 32
+"""What is embedded of a long event: so many pieces of whole lines, as the model reads 256 tokens."""
 Embed = Callable[[Sequence[str]], Matrix]
 
-WORDS, DENSE, FUSED, WEIGHED = (
-    "stemmed BM25",
-    "all-MiniLM alone",
-    "plain RRF of both (k = 60)",
-    "RRF, BM25 twice",
-)
+WORDS, STRONG = "BM25, stop words", "BM25 with dates, neighbours, speakers"
+DENSE, SUM, SUM_WORDS, FUSED = (
+    "all-MiniLM alone", "score sum of strong BM25 and all-MiniLM", "score sum of BM25 and all-MiniLM",
+    "RRF of BM25 and all-MiniLM (k = 60)",
+)  # fmt: skip
+NAMES = (WORDS, STRONG, DENSE, SUM, SUM_WORDS, FUSED)
 
 
-class Baselines:
-    """The parts, made once a talk; `rank` gives each method's ten hits for each question."""
-
-    def __init__(self, stems: Callable[[str], list[str]], embed: Embed) -> None:
-        self._stems, self._embed = stems, embed
-
-    def rank(self, said: Sequence[Said], questions: Sequence[Question]) -> dict[str, list[Ranked]]:
-        """Rank the events of a talk for each question, by method."""
-        texts = [one.plain for one in said]
-        asked = [one.text for one in questions]
-        words = BM25([self._stems(text) for text in texts])
-        cosines = self._embed(asked) @ self._embed(texts).T
-        out: dict[str, list[Ranked]] = {name: [] for name in (WORDS, DENSE, FUSED, WEIGHED)}
-        for text, near in zip(asked, cosines, strict=True):
-            scores = words.scores(self._stems(text))
-            lists = (order(scores, above=0.0), order(near))
-            out[WORDS].append(_ranked(lists[0], scores))
-            out[DENSE].append(_ranked(lists[1], near))
-            for name, weight in ((FUSED, 1.0), (WEIGHED, WEIGHTED)):
-                joined = fuse(lists, (weight, 1.0), len(texts))
-                out[name].append(_ranked(order(joined), joined))
-        return out
+def rank(
+    events: Sequence[Event], questions: Sequence[Question], terms: Stems, embed: Embed | None
+) -> dict[str, list[Ranked]]:
+    """Rank the events of a store for each question, by method; without an embedder by words only."""
+    words, strong = BM25([terms(event.plain) for event in events]), Strong(events, terms)
+    cosines = _cosines(events, [question.text for question in questions], embed) if embed else None
+    out: dict[str, list[Ranked]] = {}
+    for number, question in enumerate(questions):
+        scores = {WORDS: words.scores(terms(question.text)), STRONG: strong.scores(question.text)}
+        if cosines is not None:
+            near = cosines[number]
+            scores[DENSE] = near
+            scores[SUM] = scaled(scores[STRONG]) + scaled(near)
+            scores[SUM_WORDS] = scaled(scores[WORDS]) + scaled(near)
+            scores[FUSED] = fuse([order(scores[WORDS], above=0.0), order(near)], len(events))
+        for name, row in scores.items():
+            best = order(row, above=0.0 if name in (WORDS, STRONG) else -np.inf)[: 10 * HITS]
+            top = float(row[best[0]]) if len(best) else 0.0
+            out.setdefault(name, []).append(Ranked(tuple(map(int, best)), top))
+    return out
 
 
-def order(scores: Scores, *, above: float = -np.inf) -> NDArray[np.int64]:
+def pieces(text: str) -> Iterator[str]:
+    """Cut a text into pieces of whole lines; a longer line is cut too."""
+    piece = ""
+    for line in text.splitlines(keepends=True):
+        for start in range(0, len(line), PIECE_CHARACTERS):
+            part = line[start : start + PIECE_CHARACTERS]
+            if piece and len(piece) + len(part) > PIECE_CHARACTERS:
+                yield piece
+                piece = ""
+            piece += part
+    if piece or not text:
+        yield piece
+
+
+def order(scores: Scores, *, above: float = -np.inf) -> np.ndarray:
     """Give the numbers of the events by falling score; equal ones in the order of the talk."""
     best = np.argsort(-scores, kind="stable")
     return best[scores[best] > above]
 
 
-def fuse(lists: Sequence[NDArray[np.int64]], weights: Sequence[float], count: int) -> Scores:
+def scaled(scores: Scores) -> Scores:
+    """Scale scores to 0..1 between the least and the most."""
+    low, high = scores.min(), scores.max()
+    return (scores - low) / (high - low) if high > low else scores * 0
+
+
+def fuse(lists: Sequence[np.ndarray], count: int) -> Scores:
     """Fuse whole rankings by reciprocal rank (Cormack et al., 2009)."""
     out = np.zeros(count)
-    for numbers, weight in zip(lists, weights, strict=True):
-        out[numbers] += weight / (RRF_K + np.arange(1, len(numbers) + 1))
+    for numbers in lists:
+        out[numbers] += 1 / (RRF_K + np.arange(1, len(numbers) + 1))
     return out
 
 
-def _ranked(numbers: NDArray[np.int64], scores: Scores) -> Ranked:
-    best = tuple(int(number) for number in numbers[:HITS])
-    return Ranked(best, float(scores[best[0]]) if best else 0.0)
+def _cosines(events: Sequence[Event], questions: Sequence[str], embed: Embed) -> Scores:
+    """Give each question's cosine with the nearest piece of each event."""
+    texts: list[str] = []
+    starts: list[int] = []
+    for event in events:
+        starts.append(len(texts))
+        texts += list(pieces(event.plain))[:PIECES_MAX]
+    return np.maximum.reduceat(embed(questions) @ embed(texts).T, starts, axis=1).astype(np.float64)

@@ -19,7 +19,7 @@ MODEL = "all-MiniLM-L6-v2"
 DIMENSION = 384
 TOKENS_MAX = 256
 BATCH_TOKENS = 4_096
-THREADS = 2
+THREADS = 1
 
 Matrix = NDArray[np.float32]
 

@@ -17,17 +17,7 @@ from numpy.typing import NDArray
 DRAWS = 5_000
 SEED = 4
 COVERED = (2.5, 97.5)
-SHARES = ("recall@5", "recall@10", "MRR@10", "any@10", "all@10")
-
 Row = NDArray[np.float64]
-
-
-def counted(units: Sequence[str], evidence: frozenset[str]) -> tuple[float, ...]:
-    """Measure one ranking of at most ten hits against its evidence, in the order of `SHARES`."""
-    assert evidence, "a question without evidence has no recall"
-    five, ten = (len(evidence & set(units[:count])) / len(evidence) for count in (5, 10))
-    first = next((1 / place for place, unit in enumerate(units[:10], 1) if unit in evidence), 0.0)
-    return five, ten, first, float(ten > 0), float(ten == 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +28,6 @@ class Estimate:
     low: float
     high: float
     count: int
-
-    @property
-    def detectable(self) -> bool:
-        """For a difference: whether the interval leaves 0 out."""
-        return self.low > 0 or self.high < 0
 
 
 def estimate(values: Sequence[float] | Row) -> Estimate:
@@ -64,28 +49,6 @@ def separation(positive: Sequence[float], negative: Sequence[float]) -> float:
         np.searchsorted(np.sort(negative), positive, "right"),
     )
     return float((ranks[0] + ranks[1]).mean() / (2 * len(negative)))
-
-
-def at_false_share(positive: Sequence[float], negative: Sequence[float], false_share: float) -> float:
-    """Give the share of positives above the least threshold that at most ``false_share`` of the negatives pass."""
-    allowed = int(false_share * len(negative))
-    bound = np.sort(negative)[::-1][allowed]  # one more than allowed would pass at this score
-    return float((np.asarray(positive) > bound).mean())
-
-
-def false_share_at(positive: Sequence[float], negative: Sequence[float], found_share: float) -> float:
-    """Give the share of negatives that pass the threshold which ``found_share`` of the positives pass."""
-    found = round(found_share * len(positive))
-    if not found:
-        return 0.0
-    return float((np.asarray(negative) >= np.sort(positive)[::-1][found - 1]).mean())
-
-
-def best_threshold(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """Give the threshold with the most positives passed less negatives passed (Youden's J)."""
-    candidates = np.unique(np.concatenate([positive, negative]))
-    passed = [np.mean(np.asarray(positive) >= one) - np.mean(np.asarray(negative) >= one) for one in candidates]
-    return float(candidates[int(np.argmax(passed))])
 
 
 def by_group(groups: Sequence[str], values: Mapping[str, Row]) -> dict[str, dict[str, Row]]:

@@ -1,59 +1,92 @@
-"""Read LoCoMo, BEAM and LongMemEval as talks with questions and the units that answer them.
+"""Read LoCoMo, BEAM, LongMemEval and the coding sessions as talks with questions and the units that answer them.
 
 LoCoMo: one event a turn, evidence by ``dia_id``; BEAM: one event a message, evidence by
 ``source_chat_ids``, which may be a list or lists by name. The LongMemEval sample at hand has
 no turn labels: all its conversations go into one store, and a question's evidence is the
-sessions of its own conversation (the oracle split holds evidence sessions only).
+sessions of its own conversation (the oracle split holds evidence sessions only). Coding: each of
+four sets is one store; the questions are the project's own, in coding_questions.json.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from firsthand import Moment
+from . import coding
+from .values import AGENT, USER, Event, Half, Question, Talk
 
-from .values import Half, Question, Said, Talk
-
-LOCOMO_TUNED = (0, 2, 4)
-"""Numbers of the conversations that constants were chosen on; the others are held out."""
-BEAM_TUNED = (1, 3, 5, 7, 9, 11)
-"""The same for beam-100k; beam-500k and LongMemEval are held out whole."""
 LOCOMO_GROUPS = {1: "1 multi-hop", 2: "2 temporal", 3: "3 open-domain", 4: "4 single-hop", 5: "5 adversarial"}
 ABSTENTION = "abstention"
+CODING_QUESTIONS = Path(__file__).with_name("coding_questions.json")
+FOLDERS = {
+    "locomo": ("locomo",), "beam-100k": ("beam-100k", "beam-500k"), "beam-500k": ("beam-100k", "beam-500k"),
+    "longmemeval": ("longmemeval",), "coding": ("pi-sessions", "swe-agent", "intercode", "tau-airline"),
+}  # fmt: skip
+"""Where a set lies: events from elsewhere can be put around it."""
 _EVIDENCE = re.compile(r"D\d+:\d+")
 
 
 def locomo(data: Path) -> tuple[Talk, ...]:
     """Read the conversations of LoCoMo; a question of categories 1 to 4 whose evidence is no turn is left out."""
     (file,) = sorted((data / "locomo").glob("*.json"))
-    return tuple(_locomo(number, one) for number, one in enumerate(_read(file)))
+    return _halved([_locomo(conversation) for conversation in _read(file)])
 
 
 def beam(data: Path, size: str) -> tuple[Talk, ...]:
     """Read the conversations of beam-100k or beam-500k."""
     folders = sorted((data / size).iterdir(), key=lambda folder: int(folder.name))
-    return tuple(_beam(size, folder) for folder in folders)
+    return _halved([_beam(size, folder) for folder in folders])
 
 
 def longmemeval(data: Path) -> tuple[Talk, ...]:
-    """Read the sample as one talk that holds the sessions of all its questions."""
+    """Read the sample as one talk that holds the sessions of all its questions, all held back."""
     (file,) = sorted((data / "longmemeval").glob("*.json"))
-    said: list[Said] = []
+    events: list[Event] = []
     questions = []
-    for one in _read(file)["data"]:
-        sessions = {turn["date"]: f"{one['id']}, {turn['date']}" for turn in one["conversation"]}
-        for turn in one["conversation"]:
+    for entry in _read(file)["data"]:
+        sessions = {turn["date"]: f"{entry['id']}, {turn['date']}" for turn in entry["conversation"]}
+        for turn in entry["conversation"]:
             session = sessions[turn["date"]]
-            time = _moment(turn["date"], "%Y/%m/%d (%a) %H:%M")
-            said.append(Said(session, turn["content"], session, time=time, user=turn["role"] == "user"))
+            time = _seconds(turn["date"], "%Y/%m/%d (%a) %H:%M")
+            events.append(Event(session, turn["content"], session, _kind(turn["role"]), time=time))
         evidence = frozenset(sessions.values())
-        questions += [Question(asked["question"], one["question_type"], evidence) for asked in one["questions"]]
-    return (Talk("longmemeval", tuple(said), tuple(questions), Half.HELD_OUT),)
+        questions += [
+            Question(asked["question"], entry["question_type"], evidence, Half.HELD_BACK)
+            for asked in entry["questions"]
+        ]
+    return (Talk("longmemeval", tuple(events), tuple(questions)),)
+
+
+def coding_sessions(data: Path) -> tuple[Talk, ...]:
+    """Read the coding sessions, a store a set, and the questions on them; a question's half is its session's."""
+    asked = _read(CODING_QUESTIONS)
+    talks = []
+    for name in coding.READERS:
+        sessions = coding.sessions(data, name)
+        events = tuple(
+            Event(
+                f"{event.session}:{event.index}", event.text, event.session, event.kind,
+                time=event.time, tool=event.tool, call=event.call,
+            )
+            for session in sessions.values() for event in session
+        )  # fmt: skip
+        questions = tuple(
+            Question(
+                entry["question"], name, frozenset(f"{entry['session']}:{index}" for index in entry["evidence"]),
+                Half.HELD_BACK if coding.is_held_back(entry["session"], list(sessions)) else Half.DEVELOPMENT,
+            )
+            for entry in asked if entry["set"] == name
+        )  # fmt: skip
+        units = {event.unit for event in events}
+        for question in questions:
+            assert question.evidence <= units, f"{name}: {question.text!r} names events that are not there"
+        talks.append(Talk(name, events, questions))
+    return tuple(talks)
 
 
 READERS: dict[str, Callable[[Path], tuple[Talk, ...]]] = {
@@ -61,54 +94,57 @@ READERS: dict[str, Callable[[Path], tuple[Talk, ...]]] = {
     "beam-100k": lambda data: beam(data, "beam-100k"),
     "beam-500k": lambda data: beam(data, "beam-500k"),
     "longmemeval": longmemeval,
+    "coding": coding_sessions,
 }
 
 
-def _locomo(number: int, one: dict[str, Any]) -> Talk:
-    sessions = {name: turns for name, turns in one["conversation"].items() if isinstance(turns, list)}
-    said = tuple(
-        Said(
-            turn["dia_id"],
-            turn["text"],
-            name,
-            turn["speaker"],
-            turn.get("blip_caption") or "",
-            _moment(one["conversation"][f"{name}_date_time"].replace(",", ""), "%I:%M %p on %d %B %Y"),
+def _halved(talks: Sequence[Talk]) -> tuple[Talk, ...]:
+    names = [talk.name for talk in talks]
+    halves = {name: Half.HELD_BACK if coding.is_held_back(name, names) else Half.DEVELOPMENT for name in names}
+    return tuple(
+        replace(talk, questions=tuple(replace(question, half=halves[talk.name]) for question in talk.questions))
+        for talk in talks
+    )
+
+
+def _locomo(conversation: dict[str, Any]) -> Talk:
+    sessions = {name: turns for name, turns in conversation["conversation"].items() if isinstance(turns, list)}
+    events = tuple(
+        Event(
+            turn["dia_id"], turn["text"], name, USER, turn["speaker"], turn.get("blip_caption") or "",
+            _seconds(conversation["conversation"][f"{name}_date_time"].replace(",", ""), "%I:%M %p on %d %B %Y"),
         )
         for name, turns in sorted(sessions.items(), key=lambda entry: int(entry[0].rpartition("_")[2]))
         for turn in turns
-    )
-    turns = {one.unit for one in said}
+    )  # fmt: skip
+    turns = {event.unit for event in events}
     questions = []
-    for asked in one["qa"]:
+    for asked in conversation["qa"]:
         evidence = frozenset(_EVIDENCE.findall(" ".join(asked["evidence"]))) & turns
         adversarial = asked["category"] == 5  # its evidence is where the question was twisted from: no answer
         if adversarial or evidence:
             group = LOCOMO_GROUPS[asked["category"]]
-            questions.append(Question(asked["question"], group, frozenset() if adversarial else evidence))
-    half = Half.TUNED if number in LOCOMO_TUNED else Half.HELD_OUT
-    return Talk(one["sample_id"], said, tuple(questions), half)
+            evidence = frozenset() if adversarial else evidence
+            questions.append(Question(asked["question"], group, evidence, Half.DEVELOPMENT))
+    return Talk(conversation["sample_id"], events, tuple(questions))
 
 
 def _beam(size: str, folder: Path) -> Talk:
-    said = []
+    events = []
     for batch in _read(folder / "chat.json"):
         session = f"batch-{batch['batch_number']}"
         time = None
         for message in (message for turn in batch["turns"] for message in turn):
-            time = _moment(message["time_anchor"], "%B-%d-%Y") if message.get("time_anchor") else time
-            said.append(
-                Said(str(message["id"]), message["content"], session, time=time, user=message["role"] == "user")
-            )
-    known = {one.unit for one in said}
+            time = _seconds(message["time_anchor"], "%B-%d-%Y") if message.get("time_anchor") else time
+            events.append(Event(str(message["id"]), message["content"], session, _kind(message["role"]), time=time))
+    known = {event.unit for event in events}
     questions = []
     for ability, listed in _read(folder / "probing_questions" / "probing_questions.json").items():
         for asked in listed:
             evidence = frozenset(map(str, _ids(asked.get("source_chat_ids")))) & known
             if evidence or ability == ABSTENTION:
-                questions.append(Question(asked["question"], ability, evidence))
-    tuned = size == "beam-100k" and int(folder.name) in BEAM_TUNED
-    return Talk(f"{size}-{folder.name}", tuple(said), tuple(questions), Half.TUNED if tuned else Half.HELD_OUT)
+                questions.append(Question(asked["question"], ability, evidence, Half.DEVELOPMENT))
+    return Talk(f"{size}-{folder.name}", tuple(events), tuple(questions))
 
 
 def _ids(sources: Any) -> Iterator[int]:
@@ -116,12 +152,16 @@ def _ids(sources: Any) -> Iterator[int]:
     if isinstance(sources, int):
         yield sources
     elif sources is not None:
-        for one in sources.values() if isinstance(sources, dict) else sources:
-            yield from _ids(one)
+        for source in sources.values() if isinstance(sources, dict) else sources:
+            yield from _ids(source)
 
 
-def _moment(text: str, shape: str) -> Moment:
-    return Moment(int(datetime.strptime(text, shape).replace(tzinfo=UTC).timestamp()) * 1_000_000)
+def _kind(role: str) -> str:
+    return USER if role == "user" else AGENT
+
+
+def _seconds(text: str, shape: str) -> float:
+    return datetime.strptime(text, shape).replace(tzinfo=UTC).timestamp()
 
 
 def _read(file: Path) -> Any:
