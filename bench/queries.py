@@ -24,9 +24,12 @@ _EXACT = re.compile(
     r"|\b[0-9a-f]*\d[0-9a-f]{7,}\b"  # a hash or a long number
     r"|\b[a-z]+(?:_[a-z0-9]+){1,5}\b"  # an identifier
 )
+_IDENTIFIER = re.compile(r"\b[a-z]+(?:[A-Z][a-z]+)+\b|\b[a-z]+(?:_[a-z]+)+\b|\b(?=\w*\d)[0-9a-f]{10,}\b")
 
 RARE, QUESTION, EXACT, COMMON = "rare terms", "questions", "exact strings", "common words only"
 CLASSES = (RARE, QUESTION, EXACT, COMMON)
+PART = "parts of identifiers"
+"""A further class, of which the first edition finds next to nothing."""
 Queries = dict[str, list[str]]
 
 
@@ -48,6 +51,7 @@ def draw(setting: Setting, count: int, wanted: int) -> Queries:
         RARE: _first(_rare(texts, frequency, most), wanted),
         QUESTION: _first(_questions(setting.data, chance), wanted),
         EXACT: _first(_exact(texts), wanted),
+        PART: _first(_parts(texts), wanted),
         COMMON: _first((" ".join(chance.sample(common, 6)) for _ in range(10 * wanted)), wanted),
     }
     for name, found in queries.items():
@@ -81,6 +85,14 @@ def _exact(texts: list[str]) -> Iterator[str]:
         found = _EXACT.search(text)
         if found and 8 <= len(found[0]) <= 80:
             yield found[0]
+
+
+def _parts(texts: list[str]) -> Iterator[str]:
+    """A piece of an identifier, cut anywhere: two thirds of it from its second sign."""
+    for text in texts:
+        found = _IDENTIFIER.search(text)
+        if found and 10 <= len(found[0]) <= 40:
+            yield found[0][1 : 1 + 2 * len(found[0]) // 3]
 
 
 def _first(found: Iterator[str], wanted: int) -> list[str]:

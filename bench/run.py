@@ -49,8 +49,11 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder of real text")
     parser.add_argument("--work", type=Path, help="folder for stores, kept for the next run (default: a temporary one)")
+    parser.add_argument("--out", type=Path, help="folder for RESULTS.md and results.json (default: bench)")
     parser.add_argument("--only", nargs="+", choices=FIGURES, default=FIGURES, help="measure these figures")
     parser.add_argument("--quick", action="store_true", help="a twentieth of the size: does it run?")
+    parser.add_argument("--first", type=Path, help="an interpreter that has the first edition, commit d36c38b")
+    parser.add_argument("--small", action="store_true", help="recall at 100,000 events only")
     parser.add_argument("--date", help="date to write beside the results (default: today)")
     parser.add_argument("--figure", choices=FIGURES, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -61,14 +64,14 @@ def _arguments() -> argparse.Namespace:
 
 def _one(arguments: argparse.Namespace) -> int:
     """Measure one figure in this process and leave its rows in the work folder."""
-    setting = Setting(arguments.data, arguments.work, arguments.quick)
+    setting = Setting(arguments.data, arguments.work, arguments.quick, arguments.first, arguments.small)
     rows = importlib.import_module(f"figure_{arguments.figure}").measure(setting)
     _rows_file(arguments.work, arguments.figure).write_text(json.dumps(as_values(rows)), encoding="utf-8")
     return 0
 
 
 def _all(arguments: argparse.Namespace, work: Path) -> int:
-    out = work if arguments.quick else HERE
+    out = arguments.out or (work if arguments.quick else HERE)
     date = arguments.date or datetime.now(UTC).date().isoformat()
     results = _read_results(out / "results.json")
     failed: list[str] = []
@@ -106,7 +109,10 @@ def _measured_apart(name: str, arguments: argparse.Namespace, work: Path) -> lis
         name,
     ]
     _rows_file(work, name).unlink(missing_ok=True)
-    done = subprocess.run([*command, *(["--quick"] if arguments.quick else [])], check=False)
+    command += ["--quick"] if arguments.quick else []
+    command += ["--small"] if arguments.small else []
+    command += ["--first", str(arguments.first)] if arguments.first else []
+    done = subprocess.run(command, check=False)
     if done.returncode:
         say(f"{name}: failed with {done.returncode}")
         return None

@@ -37,11 +37,15 @@ class Setting:
         data: folder of real texts.
         work: folder for stores; its file system is the one that is measured.
         quick: everything at a twentieth of the size; says whether it runs, not how fast.
+        first: the interpreter of the first edition (commit d36c38b); None leaves it out.
+        small: whether figures leave out their million events.
     """
 
     data: Path
     work: Path
     quick: bool
+    first: Path | None = None
+    small: bool = False
 
     def scaled(self, count: int, *, at_least: int = 1) -> int:
         """Give a count of full size, or its twentieth in a quick run."""
@@ -73,9 +77,13 @@ class Setting:
             apsw.Connection(str(database(store)), flags=apsw.SQLITE_OPEN_READONLY).execute("PRAGMA page_size").get
         )
 
-    def kept(self, name: str, count: int, build: Callable[[Path], None]) -> Path:
-        """Give a folder that is built once and found again in later runs with the same work folder."""
-        source = hashlib.sha256(Path(corpus.__file__).read_bytes() + str(SEED).encode()).hexdigest()[:12]
+    def kept(self, name: str, count: int, build: Callable[[Path], None], *, by: str = "") -> Path:
+        """Give a folder that is built once and found again in later runs with the same work folder.
+
+        Args:
+            by: what built it, when that is more than its name.
+        """
+        source = hashlib.sha256(Path(corpus.__file__).read_bytes() + f"{SEED}{by}".encode()).hexdigest()[:12]
         folder = self.work / f"{name}-{count}-{source}"
         stamp = folder / "built.json"
         if stamp.exists():
@@ -98,6 +106,12 @@ class Setting:
         with self.jsonl(count).open(encoding="utf-8") as file:
             for line in file:
                 yield json.loads(line)["content"]
+
+    def edition(self, python: Path) -> str:
+        """Give a checksum of the package that an interpreter has: its stores are not another one's."""
+        code = "import firsthand, pathlib; print(pathlib.Path(firsthand.__file__).parent)"
+        files = sorted(Path(run([str(python), "-c", code]).strip()).rglob("*.py"))
+        return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
     def store(self, count: int) -> Path:
         """Give a store of ``count`` events, imported through the command line."""
@@ -125,7 +139,12 @@ def store_cache(store: Path) -> Path:
 
 def checkpoint(store: Path) -> None:
     """Move a closed store's write-ahead log into its database, as a reader of sizes must."""
-    apsw.Connection(str(database(store))).wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    checkpoint_file(database(store))
+
+
+def checkpoint_file(path: Path) -> None:
+    """Move a database's write-ahead log into it."""
+    apsw.Connection(str(path)).wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 
 def command() -> list[str]:

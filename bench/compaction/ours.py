@@ -52,14 +52,14 @@ class Ours:
         return self._carried
 
     def ask(self, question: str, *, hops: int = 1) -> Shown:
-        found = pull(self._recall, question, self._pull_tokens, hops)
+        found = pull(self.recall, question, self._pull_tokens, hops)
         return Shown(self._text, found.text, found.absent)
 
     def close(self) -> None:
         self.memory.close()
         self._folder.cleanup()
 
-    def _recall(self, query: str, tokens_max: int) -> Found:
+    def recall(self, query: str, tokens_max: int) -> Found:
         """Call recall as the model would, with the package's own limits unless the window has less room."""
         usual = limits_of(self._window.budget)
         tokens = max(ANSWER_TOKENS_MIN, min(usual.answer_tokens, tokens_max))

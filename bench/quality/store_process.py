@@ -24,8 +24,8 @@ from firsthand.answer import Query
 APPENDED = 500  # events an append, at most
 DEADLINE_MS = 120_000  # no answer is cut short because the machine is busy
 SPEAKERS = {
-    "user_message": ("user", Trust.TRUSTED), "agent_message": ("agent", Trust.AGENT), "tool_call": ("agent", Trust.AGENT),
-    "reasoning": ("agent", Trust.AGENT), "summary": ("host", Trust.AGENT),
+    "user_message": ("user", Trust.TRUSTED), "agent_message": ("agent", Trust.AGENT),
+    "tool_call": ("agent", Trust.AGENT), "reasoning": ("agent", Trust.AGENT), "summary": ("host", Trust.AGENT),
 }  # fmt: skip
 
 
@@ -82,7 +82,7 @@ def _draft(event: dict[str, Any]) -> Draft:
     origin, trust = SPEAKERS.get(event["kind"], (f"tool:{event['tool'] or 'unknown'}", Trust.UNTRUSTED))
     meta = {"caption": event["caption"], "tool": event["tool"], "call_id": event["call"]}
     return Draft(
-        Kind(event["kind"]), event["text"].encode(),
+        Kind[event["kind"].upper()], event["text"].encode(),
         "application/json" if event["kind"] == "tool_call" and event["text"][:1] == "{" else "text/plain",
         {name: value for name, value in meta.items() if value},
         agent=event["speaker"], origin=origin, trust=trust,
@@ -91,12 +91,13 @@ def _draft(event: dict[str, Any]) -> Draft:
 
 
 def _opened(folder: Path, job: dict[str, Any]) -> Memory:
+    opened = getattr(Memory, "open", Memory)  # the first edition opens a store by a method
     if not job["embedder"]:
-        return Memory(folder, embedder="none")
+        return opened(folder, embedder="none")
     from firsthand.index.embed.named import named
     from quality.kept import Kept
 
-    return Memory(folder, embedder=Kept(named(job["embedder"]), Path(job["kept"])))
+    return opened(folder, embedder=Kept(named(job["embedder"]), Path(job["kept"])))
 
 
 if __name__ == "__main__":
