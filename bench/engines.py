@@ -1,4 +1,4 @@
-"""The baselines that stand beside Firsthand: a bare table, FTS5 alone, tantivy alone.
+"""The baselines that stand beside Firsthand: a bare table, a bare table with FTS5, FTS5 alone.
 
 Each does only what its name says: no hash, no chain, no id, no session, no
 preview. What it does not do is why it is the floor.
@@ -12,11 +12,10 @@ from itertools import islice
 from pathlib import Path
 
 import apsw
-import tantivy
 
 BATCH_ROWS = 2_000
 HITS = 10
-_WORD = re.compile(r"[^\W_]+")  # both libraries cut at an underscore too
+_WORD = re.compile(r"[^\W_]+")  # it cuts at an underscore too
 
 
 def open_database(path: Path, *, page_size_bytes: int = 4_096, timeout_ms: int = 30_000) -> apsw.Connection:
@@ -104,38 +103,6 @@ class Fts5Alone:
 
     def close(self) -> None:
         self._db.close()
-
-
-class TantivyAlone:
-    """Tantivy with its English stemmer, OR of all words, block-max WAND."""
-
-    name = "tantivy alone"
-
-    def __init__(self, path: Path) -> None:
-        path.mkdir(parents=True, exist_ok=True)
-        builder = tantivy.SchemaBuilder()
-        builder.add_text_field("text", stored=False, tokenizer_name="en_stem", index_option="freq")
-        builder.add_integer_field("position", stored=True)
-        self._index = tantivy.Index(builder.build(), path=str(path))
-
-    def extend(self, texts: Iterable[str], *, threads: int = 1) -> None:
-        """Add all and commit once."""
-        writer = self._index.writer(heap_size=200_000_000, num_threads=threads)
-        for position, text in enumerate(texts, 1):
-            writer.add_document(tantivy.Document(text=text, position=position))
-        writer.commit()
-        writer.wait_merging_threads()
-        self._index.reload()
-
-    def __len__(self) -> int:
-        return int(self._index.searcher().num_docs)
-
-    def recall(self, query: str) -> list[tuple[int, float]]:
-        """Give the ten best documents with their scores."""
-        words = " ".join(dict.fromkeys(_WORD.findall(query.lower())))
-        searcher = self._index.searcher()
-        hits = searcher.search(self._index.parse_query(words, ["text"]), HITS).hits
-        return [(searcher.doc(address)["position"][0], score) for score, address in hits]
 
 
 _FTS = """CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5(

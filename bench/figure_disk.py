@@ -12,37 +12,24 @@ RATIO_MAX = 1.2
 
 
 def measure(setting: Setting) -> list[Row]:
-    """Sum up the files of a closed store; the accelerator's cache is counted apart."""
+    """Sum up the files of a closed store."""
     count = setting.scaled(EVENTS)
     store, source = setting.store(count), setting.jsonl(count)
     say(f"disk: {count:,} events")
     checkpoint(store)
-    files = {path: path.stat().st_size for path in store.rglob("*") if path.is_file()}
-    cache = sum(size for path, size in files.items() if path.relative_to(store).parts[0] == "cache")
-    kept = sum(files.values()) - cache
+    size = sum(path.stat().st_size for path in store.rglob("*") if path.is_file())
     text = sum(len(t.encode()) for t in setting.written_texts(count))
     bare = _bare_bytes(setting, count)
     note = (
         f"{count:,} events, {text / count:.0f} B of text each in the mean; the JSONL has session, role, timestamp and "
-        "content only. Ours holds log, text index and artifacts, and gives the JSONL back byte for byte; the "
-        f"accelerator's cache, which may be deleted at any time, takes {cache / 1e6:.1f} MB more."
+        "content only. Ours holds log, text index and artifacts, and gives the JSONL back byte for byte."
     )
     label = f"disk at {count:,} events"
     target = Target(Bound.RATIO_MAX, RATIO_MAX)
     return [
-        Row(label, kept / 1e6, source.stat().st_size / 1e6, "MB", "raw JSONL", True, target, note),
-        Row(label, kept / 1e6, text / 1e6, "MB", "the text alone", True, None, note),
-        Row(label, kept / 1e6, bare / 1e6, "MB", "bare rows of text and FTS5", True, None, note),
-        Row(
-            f"{label}, cache included",
-            (kept + cache) / 1e6,
-            source.stat().st_size / 1e6,
-            "MB",
-            "raw JSONL",
-            True,
-            None,
-            note,
-        ),
+        Row(label, size / 1e6, source.stat().st_size / 1e6, "MB", "raw JSONL", True, target, note),
+        Row(label, size / 1e6, text / 1e6, "MB", "the text alone", True, None, note),
+        Row(label, size / 1e6, bare / 1e6, "MB", "bare rows of text and FTS5", True, None, note),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Recall at 100,000 and 1,000,000 events in processor time, beside the first edition (commit d36c38b) on the same events.
+"""Recall at 100,000 and 1,000,000 events in processor time, beside the first edition (d36c38b) on the same events.
 
 Each edition imports the same file into a store of its own. Every query is asked once of each, in processes that take
 turns, so no cache answers it a second time; full answers, previews included. FTS5 alone stands beside both.

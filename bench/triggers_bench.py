@@ -2,16 +2,22 @@
 
     python bench/triggers_bench.py                  without a model
     python bench/triggers_bench.py --model FOLDER   also all-MiniLM-L6-v2 (FOLDER as bench/minilm.py writes it)
+    python bench/triggers_bench.py --data DATA      the retold cases among real events of coding sessions
 
 40 rules in three fields of work; each is learned from three cases, among more cases and score cards that repeat
 cases' words. A question is another case of one of these situations. The paper's system found 1 rule of 5.
+
+Beside them 30 rules with situations by one writer, asked for with cases that another one told who had not seen the
+rules' words (situations_retold.json).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import tempfile
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 
 import apsw
@@ -19,10 +25,12 @@ import numpy as np
 
 from firsthand import Kind, Memory
 from firsthand.recall.stop_words import STOP_WORDS
+from quality import coding
 from trigger_cases import RETOLD, REWORDED, Situation, World, drafts, world
 
 SEEDS = (11, 12, 13)
 QUESTIONS = 2
+REAL_EVENTS = 1_000
 TOPS = (3, 10)
 LABELS = {RETOLD: "retold by another person", REWORDED: "in other phrases throughout"}
 
@@ -33,7 +41,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, help="folder of model.onnx and tokenizer.json: measures plain dense too")
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
+    parser.add_argument("--data", type=Path, help="folder of real sessions, to put the retold cases among")
     chosen = parser.parse_args()
+    for name, found in retold(chosen.data, chosen.model).items():
+        rates = ", ".join(f"first {top}: {sum(one <= top for one in found) / len(found):.3f}" for top in (1, *TOPS))
+        print(f"retold by another writer, {name}: {rates} of {len(found)} questions")
     for asked, label in LABELS.items():
         worlds = [world(seed, questions=QUESTIONS, asked=asked) for seed in chosen.seeds]
         _print_overlaps(label, worlds)
@@ -70,6 +82,29 @@ def measure(made: World, model: Path | None) -> dict[str, list[int]]:
                 for number, situation in enumerate(made.situations)
                 for question in situation.questions
             ]
+            for name, find in methods.items()
+        }
+
+
+def retold(data: Path | None, model: Path | None) -> dict[str, list[int]]:
+    """Give the rank of the right rule for every case that another writer told, by method."""
+    entries = json.loads((Path(__file__).parent / "situations_retold.json").read_text(encoding="utf-8"))
+    events = list(islice(coding.swe(data), REAL_EVENTS)) if data else []
+    texts = [f"{entry['rule']} {' '.join(entry['situations'])}" for entry in entries] + [one.text for one in events]
+    methods: dict[str, Find] = {"BM25 over rule and situations": _bm25(texts)}
+    if model is not None:
+        methods["all-MiniLM-L6-v2 over rule and situations"] = _dense(texts, model)
+    with tempfile.TemporaryDirectory() as folder, Memory(Path(folder) / "store", embedder="none") as memory:
+        positions = [
+            memory.note(entry["rule"], situations=entry["situations"], sort="rule").event.position for entry in entries
+        ]
+        positions += [memory.session(event.session).agent(event.text).position for event in events]
+        numbers = {position: number for number, position in enumerate(positions)}
+        methods["Firsthand, no model"] = lambda text: [
+            numbers.get(hit.position, -1) for hit in memory.recall(text, hits_max=max(TOPS), budget_tokens_max=10_000)
+        ]
+        return {
+            name: [_rank(find(entry["query"]), number) for number, entry in enumerate(entries)]
             for name, find in methods.items()
         }
 

@@ -54,23 +54,13 @@ def main(store: str, length: int, budget: int, calls: int, texts_file: str) -> N
             started = time.perf_counter()
             session.window(budget)
             opened.append(time.perf_counter() - started)
-        print(
-            json.dumps(
-                {
-                    "cold": cold,
-                    "left": left,
-                    "peak": max(peak, 0.1),
-                    "open": percentile(opened, 0.5) * 1e3,
-                    "plain_p50": percentile(plain, 0.5) * 1e3,
-                    "plain_p95": percentile(plain, 0.95) * 1e3,
-                    "compacting_p50": percentile(compacting or plain, 0.5) * 1e3,
-                    "compactions": len(compacting),
-                    "append_p50": percentile(appends, 0.5) * 1e3,
-                    "tokens": request.tokens,
-                    "estimate": estimate(texts[0]),
-                }
-            )
-        )
+        found = {
+            "cold": cold, "left": left, "peak": max(peak, 0.1), "open": percentile(opened, 0.5) * 1e3,
+            "plain_p50": percentile(plain, 0.5) * 1e3, "plain_p95": percentile(plain, 0.95) * 1e3,
+            "compacting_p50": percentile(compacting or plain, 0.5) * 1e3, "compactions": len(compacting),
+            "append_p50": percentile(appends, 0.5) * 1e3, "tokens": request.tokens, "estimate": estimate(texts[0]),
+        }  # fmt: skip
+        print(json.dumps(found))
 
 
 def _draft(number: int, texts: list[str]) -> Draft:

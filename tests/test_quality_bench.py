@@ -1,11 +1,9 @@
-"""The quality bench: it reads the sets as they are, counts as one counts by hand, and shows what was measured."""
+"""The quality bench: it reads the sets as they are, keeps halves apart, counts as one counts by hand, and reports."""
 
 from __future__ import annotations
 
 import json
-import math
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +11,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
-from firsthand import Kind, Memory, moment
-from quality import baselines, hops, measures, ours, report, sets, whole
-from quality.bm25 import BM25
-from quality.ours import Attempts
-from quality.values import Half, Question, Said, Talk
+from quality import baselines, bm25, coding, counts, measures, report, sets
+from quality.counts import Asked
+from quality.ours import Edition
+from quality.values import AGENT, USER, Event, Half, Question, Ranked, Talk
 
 BENCH = Path(__file__).parents[1] / "bench"
 
@@ -132,223 +129,163 @@ def data(tmp_path):
 
 def test_locomo_is_read_turn_by_turn(data):
     """A turn is an event with speaker, caption and time; evidence that is no turn is left out, category 5 has none."""
-    first, second, third = sets.READERS["locomo"](data)
-    may, june = moment.parse("2023-05-08T13:56:00Z"), moment.parse("2023-06-02T10:05:00Z")
+    first, *others = sets.READERS["locomo"](data)
+    may, june = 1683554160.0, 1685700300.0
+    half = first.questions[0].half
     assert first == Talk(
         "conv-1",
         (
-            Said("D2:1", "I adopted a greyhound named Pixel.", "session_2", "Ann", "", may),
-            Said("D2:2", "Look at my kayak!", "session_2", "Bo", "a red kayak on a beach", may),
-            Said("D10:1", "The regatta was cancelled.", "session_10", "Bo", "", june),
+            Event("D2:1", "I adopted a greyhound named Pixel.", "session_2", USER, "Ann", "", may),
+            Event("D2:2", "Look at my kayak!", "session_2", USER, "Bo", "a red kayak on a beach", may),
+            Event("D10:1", "The regatta was cancelled.", "session_10", USER, "Bo", "", june),
         ),
         (
-            Question("What is Ann's dog called?", "4 single-hop", frozenset({"D2:1"})),
-            Question("What did both plan?", "1 multi-hop", frozenset({"D2:2", "D10:1"})),
-            Question("What is Bo's dog called?", "5 adversarial"),
+            Question("What is Ann's dog called?", "4 single-hop", frozenset({"D2:1"}), half),
+            Question("What did both plan?", "1 multi-hop", frozenset({"D2:2", "D10:1"}), half),
+            Question("What is Bo's dog called?", "5 adversarial", frozenset(), half),
         ),
-        Half.TUNED,
     )
-    assert third.half is Half.TUNED
-    assert (second.half, second.said[0].time) == (Half.HELD_OUT, moment.parse("2023-01-01T00:30:00Z"))
-    assert first.said[1].plain == "Bo: Look at my kayak! [shares image: a red kayak on a beach]"
+    assert [talk.name for talk in others] == ["conv-2", "conv-3"]
 
 
-def test_beam_is_read_message_by_message(data):
-    """A message is an event at the last anchor before it; sources come as a list or as lists by name."""
-    first, second = sets.READERS["beam-100k"](data)
-    march = moment.parse("2024-03-15T00:00:00Z")
-    assert first == Talk(
-        "beam-100k-1",
-        (
-            Said("0", "Plan the launch.", "batch-1", time=march),
-            Said("1", "Launch in April.", "batch-1", time=march, user=False),
-            Said("2", "Use port 8443.", "batch-1", time=march),
-        ),
-        (
-            Question("Who attended?", "abstention"),
-            Question("Which port?", "knowledge_update", frozenset({"0", "2"})),
-            Question("Which month?", "knowledge_update", frozenset({"1", "2"})),
-        ),
-        Half.TUNED,
-    )
-    assert second == replace(first, name="beam-100k-2", half=Half.HELD_OUT)
-
-
-def test_longmemeval_is_one_talk_whose_units_are_sessions(data):
-    """All conversations share one store, and a question's evidence is the sessions of its own conversation."""
+def test_beam_and_longmemeval_are_read_with_their_evidence(data):
+    """BEAM's evidence is messages, however nested; LongMemEval's is the sessions of a question's own conversation."""
+    talk = sets.READERS["beam-100k"](data)[0]
+    assert [(event.unit, event.kind) for event in talk.events] == [("0", USER), ("1", AGENT), ("2", USER)]
+    evidence = {question.text: question.evidence for question in talk.questions}
+    assert evidence == {"Who attended?": set(), "Which port?": {"0", "2"}, "Which month?": {"1", "2"}}
     (talk,) = sets.READERS["longmemeval"](data)
-    units = ["a, 2023/05/30 (Tue) 21:48", "a, 2023/05/30 (Tue) 03:52", "b, 2023/05/30 (Tue) 21:48"]
-    assert [(one.unit, one.session, one.user) for one in talk.said] == [
-        (units[0], units[0], True),
-        (units[1], units[1], False),
-        (units[2], units[2], True),
-    ]
-    assert talk.questions == (
-        Question("What did I buy?", "temporal-reasoning", frozenset(units[:2])),
-        Question("What did I say?", "multi-session", frozenset(units[2:])),
-    )
+    assert [question.evidence for question in talk.questions] == [
+        {"a, 2023/05/30 (Tue) 21:48", "a, 2023/05/30 (Tue) 03:52"}, {"b, 2023/05/30 (Tue) 21:48"},
+    ]  # fmt: skip
 
 
-# measures --------------------------------------------------------------------------------------------
+def test_halves_are_of_like_size_and_decided_by_names_alone():
+    """Names of an odd checksum are held back; where these are too few or too many, every second by checksum is."""
+    names = [f"conv-{number}" for number in range(40)]
+    assert [coding.is_held_back(name, names) for name in names] == [coding._checksum(name) % 2 == 1 for name in names]
+    odd = [name for name in names if coding._checksum(name) % 2][:4]
+    assert sum(coding.is_held_back(name, odd) for name in odd) == 2
 
 
-@pytest.mark.parametrize(
-    ("units", "evidence", "expected"),
-    [
-        ("abcdefghij", "a", (1, 1, 1, 1, 1)),
-        ("xyzabcdefg", "abz", (1, 1, 1 / 3, 1, 1)),
-        ("xyzwuabcde", "aq", (0, 0.5, 1 / 6, 1, 0)),
-        ("xyzwvutsrqa", "a", (0, 0, 0, 0, 0)),
-        ("ssasb", "sab", (1, 1, 1, 1, 1)),
-        ("", "a", (0, 0, 0, 0, 0)),
-    ],
-)
-def test_a_ranking_is_counted_as_by_hand(units, evidence, expected):
-    """recall@5, recall@10, MRR@10, any and all are those of hand-counted rankings; an eleventh hit is not seen."""
-    assert measures.counted(tuple(units), frozenset(evidence)) == pytest.approx(expected)
+def test_the_coding_questions_are_enough_and_each_is_well_formed():
+    """At least 200 questions of four sets, each with a session, its own words and the indexes of its evidence."""
+    asked = json.loads(sets.CODING_QUESTIONS.read_text(encoding="utf-8"))
+    assert len(asked) >= 200
+    assert {entry["set"] for entry in asked} == set(coding.READERS)
+    assert all(entry["question"] and entry["session"] and entry["evidence"] for entry in asked)
+    assert all(isinstance(index, int) and index >= 0 for entry in asked for index in entry["evidence"])
+
+
+def test_a_session_of_swe_agent_is_thought_command_and_observation(tmp_path):
+    """Events are numbered within their session, and a command and its observation share an id."""
+    (tmp_path / "swe-agent").mkdir()
+    step = {"thought": "Look.", "action": "ls", "observation": ""}
+    recording = {"history": [{"role": "user", "content": "An issue."}], "trajectory": [step]}
+    (tmp_path / "swe-agent" / "a__b-1.traj").write_text(json.dumps(recording))
+    events = coding.sessions(tmp_path, "swe")["a__b-1"]
+    assert [(one.index, one.kind, one.text, one.call) for one in events] == [
+        (0, "user_message", "An issue.", ""), (1, "agent_message", "Look.", ""),
+        (2, "tool_call", '{"command": "ls"}', "a__b-1-0"), (3, "tool_result", "(no output)", "a__b-1-0"),
+    ]  # fmt: skip
+
+
+EVENTS = [Event(unit, unit * 100, "s") for unit in "abcdefghijklmnop"]
+
+
+@pytest.mark.parametrize(("numbers", "evidence", "expected"), [
+    ([1, 0], "a", (1.0, 1.0, 1.0, 0.5, 1.0)),
+    ([3, 4, 5, 0], "ab", (0.5, 0.0, 1.0, 0.25, 0.0)),  # 250 characters hold two whole events
+    ([*range(10, 0, -1)], "z", (0.0, 0.0, 0.0, 0.0, 0.0)),
+])  # fmt: skip
+def test_a_ranking_is_counted_as_by_hand(numbers, evidence, expected):
+    """Recall among ten, any evidence among three and ten, its reciprocal rank, and any in as many characters."""
+    ranked = {"theirs": Ranked(tuple(numbers)), "ours": Ranked((0,), shown=(250,))}
+    asked = Asked(Question("?", "g", frozenset(evidence), Half.DEVELOPMENT), EVENTS, ranked)
+    assert counts.counted(asked, "theirs", "ours") == expected
 
 
 def test_an_interval_of_a_share_is_that_of_its_binomial():
-    """The interval of 30 in 100 lies where the normal approximation has it, and the same values give the same one."""
-    row = [1.0] * 30 + [0.0] * 70
-    found = measures.estimate(row)
-    spread = 1.96 * math.sqrt(0.3 * 0.7 / 100)
-    assert (found.mean, found.count) == (0.3, 100)
-    assert (found.low, found.high) == pytest.approx((0.3 - spread, 0.3 + spread), abs=0.015)
-    assert measures.estimate(row) == found
+    """The bootstrap interval of 40 of 100 is the binomial's, and of equal values has no width."""
+    found = measures.estimate([1.0] * 40 + [0.0] * 60)
+    assert (found.low, found.high) == pytest.approx((0.40 - 0.096, 0.40 + 0.096), abs=0.012)
+    same = measures.estimate([0.5] * 9)
+    assert (same.mean, same.low, same.high) == pytest.approx((0.5, 0.5, 0.5))
 
 
-def test_a_difference_is_paired():
-    """Methods that differ by the same amount on every question differ surely, however the questions differ."""
-    theirs = [number % 7 / 10 for number in range(50)]
-    better = measures.difference([one + 0.1 for one in theirs], theirs)
-    assert (better.low, better.mean, better.high) == pytest.approx((0.1, 0.1, 0.1))
-    assert better.detectable
-    assert not measures.difference(theirs, theirs).detectable
+def test_the_area_counts_pairs_and_ties_half():
+    """The area under the curve is the share of pairs in the right order."""
+    assert measures.separation([0.9, 0.6, 0.4], [0.6, 0.3, 0.2, 0.1]) == pytest.approx((4 + 3.5 + 3) / 12)
 
 
 def test_bm25_is_the_textbook_formula():
-    """Scores are those worked out by hand: idf = ln(1 + 1.5/2.5); tf parts 2.2/2.2 and 4.4/3.65 at mean length 2."""
-    index = BM25([["a", "b"], ["a", "a", "c"], ["d"]])
-    idf = math.log(1.6)
-    assert index.scores(["a"]) == pytest.approx([idf, idf * 4.4 / 3.65, 0])
-    assert index.scores(["a", "a", "unknown"]) == pytest.approx([2 * idf, 2 * idf * 4.4 / 3.65, 0])
+    """One term that stands twice in the shorter of two documents scores as on paper."""
+    words = bm25.BM25([["cat", "cat"], ["dog"] * 4])
+    idf = np.log(1 + (2 - 1 + 0.5) / (1 + 0.5))
+    assert words.scores(["cat"]) == pytest.approx([idf * 2 * 2.2 / (2 + 1.2 * (0.25 + 0.75 * 2 / 3)), 0])
 
 
-def test_thresholds_and_areas_are_those_counted_by_hand():
-    """The area counts pairs, ties half; a false share allows so many negatives and no more; Youden's J is the best."""
-    positive, negative = [0.9, 0.6, 0.4], [0.6, 0.3, 0.2, 0.1]
-    assert measures.separation(positive, negative) == pytest.approx((4 + 3.5 + 3) / 12)
-    assert measures.at_false_share(positive, negative, 0.0) == pytest.approx(1 / 3)
-    assert measures.at_false_share(positive, negative, 0.25) == 1
-    assert measures.best_threshold(positive, negative) == 0.4
-    assert [measures.false_share_at(positive, negative, share) for share in (0, 1 / 3, 2 / 3, 1)] == [0, 0, 0.25, 0.25]
+def test_the_strong_baseline_knows_neighbours_speakers_and_dates():
+    """A message without the words is found beside one that has them; a named speaker and a date count."""
+    events = [
+        Event("0", "the harbour master called", "s", speaker="Ann"), Event("1", "kill this", "s", speaker="Bo"),
+        Event("2", "the harbour master called", "t", speaker="Bo"), Event("3", "lunch", "t", time=1683554160.0),
+    ]  # fmt: skip
+    strong = bm25.Strong(events, str.split)
+    scores = strong.scores("harbour")
+    assert scores[1] > 0
+    assert strong.scores("what did ann say of harbour")[0] > strong.scores("what did ann say of harbour")[2]
+    assert strong.scores("May")[3] > 0
 
 
-def test_proposition_one_is_measured_as_stated():
-    """p, the bound [1 - (1 - p)^2]^K, both attempts together and their dependence are those counted by hand."""
-    questions = [
-        Question("one", "g", frozenset("a")),
-        Question("two", "g", frozenset("bc")),
-        Question("three", "g", frozenset("d")),
-    ]
-    attempts = [
-        Attempts(tuple("ax"), tuple("yz"), tuple("ax"), 2),  # found at once
-        Attempts(tuple("bx"), tuple("cz"), tuple("bxc"), 2),  # complete in two
-        Attempts(tuple("d"), (), tuple("d"), 1),  # no second attempt was made: not counted
-    ]
-    found = hops.proposition(questions, attempts)
-    p = 2 / 3
-    assert {key: found[key] for key in ("questions", "with a second attempt", "events", "p")} == {
-        "questions": 3, "with a second attempt": 2, "events": 3, "p": pytest.approx(p),
-    }  # fmt: skip
-    two = 1 - (1 - p) ** 2
-    means = [found[key].mean for key in ("bound", "one attempt", "two attempts", "one of twice the hits")]
-    assert means == pytest.approx([(two + two**2) / 2, 0.5, 1.0, 1.0])
-    assert found["second misses"] == pytest.approx(2 / 3)
-    assert found["second misses what the first missed"] == 0
+def test_every_baseline_ranks_every_question():
+    """All methods give at most a hundred events a question, best first, and words none without a word."""
+    questions = [Question(text, "g", frozenset("a"), Half.DEVELOPMENT) for text in ("aaaa", "zebra")]
+
+    def letters(texts):
+        counted = np.array([[text.count(chr(97 + k)) + 0.01 for k in range(26)] for text in texts], np.float32)
+        return counted / np.linalg.norm(counted, axis=1, keepdims=True)
+
+    ranked = baselines.rank(EVENTS, questions, lambda text: [text[:4]], letters)
+    assert set(ranked) == set(baselines.NAMES)
+    assert [ranked[name][0].numbers[0] for name in baselines.NAMES] == [0] * len(baselines.NAMES)
+    assert ranked[baselines.WORDS][1].numbers == ()
 
 
-# the whole -------------------------------------------------------------------------------------------
+def test_pieces_are_whole_lines_and_lose_nothing():
+    """A text's pieces joined are the text; none is longer than asked, and lines stay whole where they fit."""
+    text = "".join(f"line {number} {'x' * (number % 90)}\n" for number in range(100)) + "y" * 2_500
+    found = list(baselines.pieces(text))
+    assert "".join(found) == text
+    assert max(map(len, found)) <= baselines.PIECE_CHARACTERS
+    assert found[0].endswith("\n")
 
 
-def letters(texts):
-    """Embed a text as its counts of letters: a small embedder that is one."""
-    counts = np.array([[text.lower().count(chr(97 + k)) + 0.01 for k in range(26)] for text in texts], np.float32)
-    return counts / np.linalg.norm(counts, axis=1, keepdims=True)
-
-
-@pytest.fixture
-def setting(tmp_path):
-    return whole.Setting(
-        tmp_path,
-        letters,
-        lambda text: text.lower().replace("?", "").split(),
-        ours.configurations([ours.PLAIN], tmp_path),
-        None,
-    )
-
-
-@pytest.fixture
-def measured(data, setting):
-    return whole.measure("locomo", sets.READERS["locomo"](data), setting)
-
-
-def test_ours_is_asked_through_the_public_interface(data, tmp_path):
-    """A talk's events are found again by number, with their speaker and caption, and the hits' units are theirs."""
+def test_a_set_is_measured_in_a_process_and_reported(data, tmp_path):
+    """A talk's events are found again by number, and the report shows what was counted of them."""
     talk = sets.READERS["locomo"](data)[0]
-    asked = (Question("beach", "g", frozenset({"D2:2"})), Question("zzyzx qwrt", "g"))
-    told = ours.told(ours.configurations([ours.PLAIN], tmp_path)[0], tmp_path / "store", talk, asked)
-    assert told.ranked[0].numbers[0] == 1
-    assert told.ranked[0].units(talk.said)[0] == "D2:2"
-    assert (told.ranked[1].numbers, told.ranked[1].outcome) == ((), "absent")
-    assert [(one.first[0], one.wide[0]) for one in told.attempts] == [("D2:2", "D2:2")]
-    with Memory.open(tmp_path / "store") as memory:
-        assert [(one.agent, one.time, one.kind) for one in memory.events("session_10")] == [
-            ("Bo", talk.said[2].time, Kind.USER_MESSAGE)
-        ]
-
-
-def test_a_set_is_measured_whole(measured):
-    """Every method is asked the same questions: those of each talk and those of the other, and found is counted."""
-    assert (measured["events"], measured["talks"]) == (6, {"tuned": 2, "held out": 1})
-    assert measured["quality"]["n"] == {"all": 4, "tuned": 3, "held out": 1}
-    assert list(measured["quality"]["methods"]) == [*whole.BASELINES, ours.PLAIN]
-    words = measured["quality"]["methods"][baselines.WORDS]["held out"]["recall@10"]
-    assert words == {"mean": 1.0, "low": 1.0, "high": 1.0, "count": 1}
-    mine = measured["sureness"][ours.PLAIN]
-    assert {kind: mine[kind]["n"] for kind in ("5 adversarial", "foreign")} == {"5 adversarial": 1, "foreign": 4}
-    assert json.loads(json.dumps(measured)) == measured
-
-
-def test_the_report_shows_the_figures_of_its_json_and_no_others(measured):
-    """Another figure in the JSON is another figure in the report, in the method's row."""
-    whole_report = {"targets": [], "sets": {"locomo": measured | {"measured": "by a test."}}}
-    before = report.markdown(whole_report)
-    changed = json.loads(json.dumps(whole_report))
-    shown = changed["sets"]["locomo"]["quality"]["methods"][baselines.WORDS]["all"]["MRR@10"]
-    shown |= {"mean": 0.123, "low": 0.101, "high": 0.145}
-    after = report.markdown(changed)
-    different = [(a, b) for a, b in zip(before.splitlines(), after.splitlines(), strict=True) if a != b]
-    assert len(different) == 1
-    assert different[0][1].startswith(f"| {baselines.WORDS} |")
-    assert ".123 [.101, .145]" in different[0][1]
-
-
-def test_targets_are_judged_on_the_held_out_talks():
-    """The target is met or not by the held-out difference, whatever all talks say."""
-    spread = {"low": 0.0, "high": 0.2, "count": 3}
-    rows = {
-        part: {"recall@10": spread | {"mean": mean}}
-        for part, mean in (("all", 0.2), ("tuned", 0.3), ("held out", 0.06))
-    }
-    differences = {ours.PLAIN: {baselines.WORDS: rows}}
-    (one,) = report.targets({"locomo": {"quality": {"differences": differences, "methods": {}}}})
-    assert (one["wanted"], one["held out"]["mean"]) == (0.07, 0.06)
-    assert "| NO |" in report.markdown({"targets": [one], "sets": {}})
+    ranked = Edition("Firsthand", Path(sys.executable)).ask(tmp_path, talk.events, talk.questions)
+    assert ranked[0].numbers[0] == 0
+    assert len(ranked[0].shown) == len(ranked[0].numbers)
+    assert not [folder for folder in tmp_path.iterdir() if folder.name.startswith("store-")]
+    words = baselines.rank(talk.events, talk.questions, lambda text: text.lower().split(), None)[baselines.WORDS]
+    asked = [
+        Asked(question, talk.events, {"Firsthand": ours, baselines.WORDS: theirs})
+        for question, ours, theirs in zip(talk.questions, ranked, words, strict=True)
+    ]
+    quality = counts.quality(asked, ["Firsthand"])
+    bands = {"Firsthand": counts.bands(asked, "Firsthand", [baselines.WORDS])}
+    (half,) = quality
+    assert quality[half]["n"] == 2
+    shown = report.markdown(
+        {"locomo": {"measured": "`here`", "events": 3, "stores": 1, "quality": quality, "bands": bands}}
+    )
+    mean = quality[half]["methods"]["Firsthand"]["recall@10"]["mean"]
+    assert f"| Firsthand | {mean:.3f}".replace("0.", ".", 1) in shown
+    assert "Bands of Firsthand" in shown
 
 
 def test_the_committed_report_is_made_of_the_committed_figures():
-    """QUALITY.md is what the report makes of quality.json."""
+    """bench/QUALITY.md is what bench/quality.json gives."""
     figures = json.loads((BENCH / "quality.json").read_text(encoding="utf-8"))
     assert (BENCH / "QUALITY.md").read_text(encoding="utf-8") == report.markdown(figures)

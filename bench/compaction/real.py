@@ -187,16 +187,6 @@ def _spread(places: Sequence[_Place], fits: Callable[[_Place], bool], count: int
     return out[:count]
 
 
-def blanked(text: str, string: str) -> str:
-    """Make a question of what stands around a string where it first stands; empty when that says too little."""
-    at = text.find(string)
-    start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at + len(string))
-    left = text[max(start, at - CONTEXT_CHARACTERS) : at]
-    right = text[at + len(string) : min(len(text) if end < 0 else end, at + len(string) + CONTEXT_CHARACTERS)]
-    place = _Place(string, "string", 0, 0, left, right)
-    return _exact(place) if _asks(place) else ""
-
-
 def _exact(place: _Place) -> str:
     return f'Which {place.kind} stood in the place of the blank: "{place.context}"?'
 

@@ -65,13 +65,6 @@ def _part(part: Row) -> list[str]:
     methods = list(dict.fromkeys(row["method"] for row in rows))
     lines = [part["about"], "", *_exact(rows, methods), ""]
     lines += [*_last(rows, methods), "", *_cost(rows, fed, methods), ""]
-    trivial = part["trivial"]
-    if trivial:
-        text = (
-            f"The trivial test, for the record and not as a result: the needle's own text as the query on {OURS}'s "
-            f"full store finds it in the first ten hits {trivial['count']} times of {trivial['of']}."
-        )
-        lines += [text, ""]
     lines += ["Where another method has the better number:", ""]
     return [*lines, *(_better(rows, fed, methods) or ["- nowhere in these tables"]), ""]
 

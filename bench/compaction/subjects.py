@@ -97,12 +97,7 @@ TEMPLATES: tuple[tuple[str, str, str, str], ...] = (
         "With what does {s} start in under a second?",
         "What makes {d} boot fast?",
     ),
-    (
-        "cause",
-        "{s} failed because the {v}.",
-        "Because of what did {s} fail?",
-        "What brought down {d}?",
-    ),
+    ("cause", "{s} failed because the {v}.", "Because of what did {s} fail?", "What brought down {d}?"),
     (
         "cause",
         "The retry storm in {s} began because the {v}.",
@@ -121,12 +116,7 @@ TEMPLATES: tuple[tuple[str, str, str, str], ...] = (
         "Where is there no mirror of {s}?",
         "In which region would one look in vain for a copy of {d}?",
     ),
-    (
-        "time",
-        "{s} went down at {v}.",
-        "When did {s} go down?",
-        "At what moment was {d} lost?",
-    ),
+    ("time", "{s} went down at {v}.", "When did {s} go down?", "At what moment was {d} lost?"),
     (
         "time",
         "The certificate of {s} runs out at {v}.",

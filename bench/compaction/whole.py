@@ -17,7 +17,6 @@ from .scoring import Asked, Fed
 from .summaries import Extract, Oracle, RunningSummary
 from .values import Trace
 
-TRIVIAL_HITS = 10
 LIMITS = (
     "No figure of the paper is repeated here: its baselines were other releases, its traces are not public.",
     "The second hop's query is made by a rule; a capable model would make better ones.",
@@ -63,7 +62,6 @@ def free(
         "about": f"{_sizes(traces)}; {where}.",
         "rows": scoring.as_values(run.asked),
         "fed": scoring.fed_values(run.fed),
-        "trivial": {"count": run.found_by_itself, "of": sum(len(trace.needles) for trace in traces)},
     }
 
 
@@ -73,7 +71,6 @@ class _Run:
 
     fed: list[Fed] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
-    found_by_itself: int = 0
 
 
 def _run_all(makes: Sequence[Make], traces: Sequence[Trace]) -> _Run:
@@ -84,20 +81,9 @@ def _run_all(makes: Sequence[Make], traces: Sequence[Trace]) -> _Run:
             fed, asked = scoring.run(method, trace)
             run.fed.append(fed)
             run.asked += asked
-            if isinstance(method, Ours):
-                run.found_by_itself += _trivial(method, trace)
             method.close()
         say(f"{run.fed[-1].method}: done on {len(traces)} sessions")
     return run
-
-
-def _trivial(ours: Ours, trace: Trace) -> int:
-    """Count the needles that Firsthand's full store finds by their own text."""
-    found = 0
-    for needle in trace.needles:
-        hits = ours.memory.recall(needle.string, hits_max=TRIVIAL_HITS)
-        found += any(needle.string in hit.exact or needle.string in hit.preview for hit in hits)
-    return found
 
 
 def _sizes(traces: Sequence[Trace]) -> str:

@@ -37,11 +37,6 @@ def estimate(values: Sequence[float] | Row) -> Estimate:
     return Estimate(float(row.mean()), float(low), float(high), len(row))
 
 
-def difference(ours: Sequence[float] | Row, theirs: Sequence[float] | Row) -> Estimate:
-    """Give the mean of ours minus theirs, question by question."""
-    return estimate(np.asarray(ours, np.float64) - np.asarray(theirs, np.float64))
-
-
 def separation(positive: Sequence[float], negative: Sequence[float]) -> float:
     """Give the chance that a positive has the higher score than a negative (the area under the curve)."""
     ranks = (

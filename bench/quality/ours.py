@@ -67,7 +67,8 @@ class Edition:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("FIRSTHAND")}
         done = subprocess.run(
             [str(self.python), str(SCRIPT), str(written), str(out)],
-            capture_output=True, text=True, check=False, timeout=SECONDS_MAX, env=environment | {"OMP_NUM_THREADS": "1"},
+            capture_output=True, text=True, check=False, timeout=SECONDS_MAX,
+            env=environment | {"OMP_NUM_THREADS": "1"},
         )  # fmt: skip
         if done.returncode:
             raise RuntimeError(f"{self.name} ended with {done.returncode}: {done.stderr[-2_000:]}")

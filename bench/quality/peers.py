@@ -43,6 +43,7 @@ def measured(
 ) -> dict[str, dict[str, list[Ranked]]]:
     """Give the rankings of each peer, by label and talk; questions in their order."""
     found = versions(python)
+    work.mkdir(parents=True, exist_ok=True)
     return {
         label: _one(name, found[name], python, work, _job(model, work, embed, talks)) for name, label in LABELS.items()
     }
@@ -53,7 +54,7 @@ def _job(model: Path, work: Path, embed: Embed, talks: Mapping[str, tuple[Talk, 
     stores = []
     for name, (talk, questions) in talks.items():
         one: dict[str, Any] = {"name": name}
-        one["texts"] = [said.plain for said in talk.said]
+        one["texts"] = [event.plain for event in talk.events]
         one["questions"] = [question.text for question in questions]
         for part in ("texts", "questions"):
             file = work / f"{name}-{part}.npy"

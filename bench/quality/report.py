@@ -20,11 +20,11 @@ Written by `python bench/quality_bench.py`, each set by the command that stands 
 beside it. Every method gets the same events and the same questions and gives ten hits. No model is asked anything, \
 and nothing reaches a network.
 
-*recall@10*: the share of a question's evidence among ten hits; *hit@k*: the share of questions with any evidence among \
-k; *equal characters*: with any evidence in as many characters as our hits show of that question, a method without \
-previews showing 1,500 of each event. Brackets hold 95 % bootstrap intervals by question (5,000 draws, fixed seed); \
-questions of one talk are not wholly independent, so the true intervals are somewhat wider. A difference is taken \
-question by question.
+*recall@10*: the share of a question's evidence among ten hits; *hit@k*: the share of questions with any evidence \
+among k; *equal characters*: with any evidence in as many characters as our hits show of that question, a method \
+without previews showing 1,500 of each event. Brackets hold 95 % bootstrap intervals by question (5,000 draws, fixed \
+seed); questions of one talk are not wholly independent, so the true intervals are somewhat wider. A difference is \
+taken question by question.
 
 - *BM25, stop words*: the textbook formula (k1 1.2, b .75) over Snowball stems without stop words, by event.
 - *BM25 with dates, neighbours, speakers*: the same with what ours is given (bench/quality/bm25.py, its three shares \
