@@ -24,7 +24,7 @@ from typing import Any
 
 import corpus
 from machine import describe
-from quality import baselines, bm25, counts, peers, report, sets
+from quality import baselines, counts, peers, report, sets
 from quality.counts import FOREIGN, Asked
 from quality.encoder import MODEL, Vectors
 from quality.ours import Edition
@@ -58,7 +58,7 @@ def _measured(name: str, arguments: argparse.Namespace, work: Path) -> dict[str,
     talks = sets.READERS[name](arguments.data)
     halves = set(Half) if arguments.held_back else {Half.DEVELOPMENT}
     editions = _editions(arguments, work)
-    around = _around(name, arguments)
+    around = _around(arguments)
     embed = _embedder(work) if arguments.minilm else None
     asked: list[Asked] = []
     for number, talk in enumerate(talks):
@@ -89,7 +89,7 @@ def _asked(
         ranked[edition.name] = edition.ask(work, talk.events, questions, base=base)
     say(f"{talk.name}: baselines")
     events = (*talk.events, *around)
-    ranked |= baselines.rank(events, questions, bm25.stems(), embed)
+    ranked |= baselines.kept(work / "baselines", events, questions, embed)
     if arguments.peers_python and embed and not around:
         asked = {talk.name: (talk, questions)}
         found = peers.measured(arguments.peers_python, work / "peers", work / "models" / MODEL, embed, asked)
@@ -102,7 +102,7 @@ def _asked(
 
 def _base(edition: Edition, around: Sequence[Event], work: Path) -> Path:
     """Give a store that holds the other events; built once, and found again in later runs."""
-    name = "".join(sign if sign.isalnum() else "-" for sign in f"{edition.name}-{len(around)}-{around[0].unit}")
+    name = "".join(sign if sign.isalnum() else "-" for sign in f"{edition.name}-{len(around)}")
     folder = work / f"base-{name}"
     if not (folder / "built").exists():
         shutil.rmtree(folder, ignore_errors=True)
@@ -113,12 +113,11 @@ def _base(edition: Edition, around: Sequence[Event], work: Path) -> Path:
     return folder / "store"
 
 
-def _around(name: str, arguments: argparse.Namespace) -> tuple[Event, ...]:
-    """Give the events of other sets that stand in the store beside those of this one."""
-    texts = corpus.texts(arguments.data, arguments.around, seed=SEED, without=sets.FOLDERS[name])
-    unit = f"without {sets.FOLDERS[name][0]}"
+def _around(arguments: argparse.Namespace) -> tuple[Event, ...]:
+    """Give events of no set that is measured, to stand in the store beside a set's own."""
+    texts = corpus.texts(arguments.data, arguments.around, seed=SEED, without=sets.FOLDERS)
     return tuple(
-        Event(unit, text, f"other-{number // SESSION_EVENTS}", (USER, AGENT)[number % 2])
+        Event("", text, f"other-{number // SESSION_EVENTS}", (USER, AGENT)[number % 2])
         for number, text in enumerate(texts if arguments.around else ())
     )
 

@@ -51,7 +51,10 @@ def setting(tmp_path: Path) -> Setting:
     questions = [{"question": f"When did the crew see the {name} again and what was it?"} for name in "aabcdefgh"]
     (data / "locomo" / "made.json").write_text(json.dumps([{"qa": questions}]))
     rare = ["".join("abcdefghij"[int(digit)] for digit in f"{k:04}") for k in range(600)]
-    texts = [f"this with that from these when /srv/file{k}.log {' '.join(rare[3 * k : 3 * k + 3])}" for k in range(200)]
+    texts = [
+        f"this with that from these when /srv/file{k}.log {rare[k]}_of_the_row {' '.join(rare[3 * k : 3 * k + 3])}"
+        for k in range(200)
+    ]
     (data / "texts.json").write_text(json.dumps([*texts, "a long one " * 20]))
     return Setting(data, work, quick=True)
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
+from . import bm25
 from .bm25 import BM25, Scores, Stems, Strong
 from .encoder import Matrix
 from .values import HITS, Event, Question, Ranked
@@ -43,6 +47,24 @@ def rank(
             top = float(row[best[0]]) if len(best) else 0.0
             out.setdefault(name, []).append(Ranked(tuple(map(int, best)), top))
     return out
+
+
+def kept(
+    folder: Path, events: Sequence[Event], questions: Sequence[Question], embed: Embed | None
+) -> dict[str, list[Ranked]]:
+    """Rank as `rank` does, unless the same was ranked before and lies in the folder."""
+    source = b"".join(Path(module).read_bytes() for module in (__file__, bm25.__file__))
+    given = [[event.plain for event in events], [question.text for question in questions], embed is not None]
+    file = folder / f"{hashlib.sha256(source + json.dumps(given).encode()).hexdigest()[:24]}.json"
+    if not file.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        rows = {
+            name: [(one.numbers, one.best) for one in row]
+            for name, row in rank(events, questions, bm25.stems(), embed).items()
+        }
+        file.write_text(json.dumps(rows))
+    known = json.loads(file.read_text()).items()
+    return {name: [Ranked(tuple(numbers), best) for numbers, best in row] for name, row in known}
 
 
 def pieces(text: str) -> Iterator[str]:

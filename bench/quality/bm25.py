@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,14 +28,19 @@ Scores = NDArray[np.float64]
 Stems = Callable[[str], list[str]]
 
 
+@cache
 def stems() -> Stems:
     """Give the function from a text to its stems: lower case, words that are no stop words, Snowball's stemmer."""
     import Stemmer
 
     stemmer = Stemmer.Stemmer("english")
-    return lambda text: list(
-        stemmer.stemWords([word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS])
-    )
+
+    @cache
+    def terms(text: str) -> list[str]:
+        words = [word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS]
+        return list(map(sys.intern, stemmer.stemWords(words)))
+
+    return terms
 
 
 class BM25:
@@ -72,7 +79,7 @@ class Strong:
 
     def __init__(self, events: Sequence[Event], terms: Stems) -> None:
         self._terms = terms
-        self._words = BM25([terms(f"{event.plain} {_date(event.time)}") for event in events], LONG_B)
+        self._words = BM25([terms(f"{event.plain} {_date(event.time)}".strip()) for event in events], LONG_B)
         sessions: dict[str, list[int]] = {}
         for number, event in enumerate(events):
             if event.is_said:

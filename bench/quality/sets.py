@@ -23,11 +23,10 @@ from .values import AGENT, USER, Event, Half, Question, Talk
 LOCOMO_GROUPS = {1: "1 multi-hop", 2: "2 temporal", 3: "3 open-domain", 4: "4 single-hop", 5: "5 adversarial"}
 ABSTENTION = "abstention"
 CODING_QUESTIONS = Path(__file__).with_name("coding_questions.json")
-FOLDERS = {
-    "locomo": ("locomo",), "beam-100k": ("beam-100k", "beam-500k"), "beam-500k": ("beam-100k", "beam-500k"),
-    "longmemeval": ("longmemeval",), "coding": ("pi-sessions", "swe-agent", "intercode", "tau-airline"),
-}  # fmt: skip
-"""Where a set lies: events from elsewhere can be put around it."""
+FOLDERS = (
+    "locomo", "beam-100k", "beam-500k", "longmemeval", "pi-sessions", "swe-agent", "intercode", "tau-airline",
+)  # fmt: skip
+"""Where the sets lie: events from elsewhere can be put around them."""
 _EVIDENCE = re.compile(r"D\d+:\d+")
 
 
