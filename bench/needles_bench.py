@@ -86,7 +86,7 @@ def measure(name: str, traces: Sequence[Trace]) -> list[dict[str, Any]]:
                 continue
             row = rows[question.ask]
             before = time.process_time()
-            text = ours.recall(question.text, ANSWER_TOKENS).text
+            text = ours.recall(question.text, ANSWER_TOKENS, exactly=True).text
             seconds += time.process_time() - before
             tokens.append(count(text))
             row["n"] += 1

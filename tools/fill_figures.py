@@ -18,9 +18,9 @@ from table import HEADINGS, cells, from_values  # noqa: E402 - bench is a folder
 
 SHOWN = (
     "durable append, about 250 B, p50",
-    "import with text index",
-    "recall at 100,000, no accelerator, all classes, p50",
-    "recall at 1,000,000, no accelerator, all classes, p50",
+    "import of 100,000 events with the index",
+    "recall at 100,000, all classes, p50",
+    "recall at 1,000,000, all classes, p50",
     "disk at 100,000 events",
     "window: request in a session of 100,000 events, p95",
     "hook at 100,000 events, p95, warm daemon",

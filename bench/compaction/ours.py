@@ -59,10 +59,14 @@ class Ours:
         self.memory.close()
         self._folder.cleanup()
 
-    def recall(self, query: str, tokens_max: int) -> Found:
-        """Call recall as the model would, with the package's own limits unless the window has less room."""
+    def recall(self, query: str, tokens_max: int, *, exactly: bool = False) -> Found:
+        """Call recall as the model would, with the package's own limits unless the window has less room.
+
+        Args:
+            exactly: the answer's room is as many tokens as were given, whatever the window's limits are.
+        """
         usual = limits_of(self._window.budget)
-        tokens = max(ANSWER_TOKENS_MIN, min(usual.answer_tokens, tokens_max))
+        tokens = tokens_max if exactly else max(ANSWER_TOKENS_MIN, min(usual.answer_tokens, tokens_max))
         tools = Pull(
             self.memory, "trace", PullLimits(tokens=max(tokens, usual.tokens), answer_tokens=tokens), count=count
         )
