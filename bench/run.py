@@ -70,6 +70,7 @@ def _one(arguments: argparse.Namespace) -> int:
 def _all(arguments: argparse.Namespace, work: Path) -> int:
     out = arguments.out or (work if arguments.quick else HERE)
     date = arguments.date or datetime.now(UTC).date().isoformat()
+    out.mkdir(parents=True, exist_ok=True)
     results = _read_results(out / "results.json")
     failed: list[str] = []
     measured: list[Row] = []
