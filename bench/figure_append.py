@@ -30,15 +30,13 @@ def measure(setting: Setting) -> list[Row]:
 
 def _times(setting: Setting, texts: list[str]) -> dict[str, list[float]]:
     folder = setting.fresh("append")
-    with Memory(folder / "store") as memory, Memory(folder / "unmarked") as unmarked:
-        session, without = memory.session("bench"), unmarked.session("bench")
-        for first in (session, without):
-            first.user("the first event makes the files")
-        unmarked.log._marks.close()  # from here on nothing is marked
+    with Memory(folder / "store") as memory:
+        session = memory.session("bench")
+        session.user("the first event makes the files")
         page_size = setting.page_size(memory.path)
         bare = BareRows(folder / "bare.db", page_size_bytes=page_size)
         indexed = RowsAndIndex(folder / "indexed.db", page_size_bytes=page_size)
-        subjects = {"ours": session.user, "unmarked": without.user, "bare": bare.append, "indexed": indexed.append}
+        subjects = {"ours": session.user, "bare": bare.append, "indexed": indexed.append}
         interleave(subjects, texts[:WARM_UP], block=BLOCK)
         seconds = interleave(subjects, texts[WARM_UP:], block=BLOCK)
         bare.close()
@@ -59,7 +57,4 @@ def _rows(seconds: dict[str, list[float]], name: str, mean: float) -> list[Row]:
         label = f"durable append, {name}, {word}"
         rows.append(Row(label, ours, bare, "ms", "bare SQLite insert", True, None, note))
         rows.append(Row(label, ours, indexed, "ms", "bare SQLite insert with FTS5", True, target, note))
-        unmarked = percentile(seconds["unmarked"], share) * 1e3
-        marked = "Both files of the high-water mark are written at each commit, and synced every 500."
-        rows.append(Row(label, ours, unmarked, "ms", "the same without a high-water mark", True, None, marked))
     return rows

@@ -13,6 +13,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ def measure(setting: Setting) -> list[Row]:
         queries = draw(setting, count, setting.scaled(asked, at_least=20) + WARM_UP)
         editions = {"ours": Path(sys.executable)} | ({FIRST: setting.first} if setting.first else {})
         stores = {name: _store(setting, count, name, python) for name, python in editions.items()}
-        fts5 = Fts5Alone(setting.kept("fts5", count, _fts5(setting, count)) / "fts5.db")
+        fts5 = Fts5Alone(setting.kept("fts5", count, partial(_fill, setting, count)) / "fts5.db")
         taken, outcomes = _asked(setting, editions, {n: s / "store" for n, s in stores.items()}, queries)
         taken["alone"] = {
             kind: [_processor(fts5.recall, query) for query in queries[kind][WARM_UP:]] for kind in (*CLASSES, PART)
@@ -206,9 +207,5 @@ def _children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _fts5(setting: Setting, count: int) -> Callable[[Path], None]:
-    def build(folder: Path) -> None:
-        say(f"recall: building FTS5 alone, {count:,} texts")
-        Fts5Alone(folder / "fts5.db").extend(setting.written_texts(count))
-
-    return build
+def _fill(setting: Setting, count: int, folder: Path) -> None:
+    Fts5Alone(folder / "fts5.db").extend(setting.written_texts(count))

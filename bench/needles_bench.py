@@ -11,7 +11,6 @@ messages, as many as fit the same tokens, stands beside it.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Sequence
@@ -64,7 +63,6 @@ def main() -> int:
     ]  # fmt: skip
     chosen.out.mkdir(parents=True, exist_ok=True)
     (chosen.out / "NEEDLES.md").write_text("\n".join(lines), encoding="utf-8")
-    (chosen.out / "needles.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     print("\n".join(lines))
     return 1 if missed else 0
 

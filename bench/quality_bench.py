@@ -131,7 +131,13 @@ def _foreign(talks: Sequence[Talk], number: int) -> list[Question]:
 
 def _editions(arguments: argparse.Namespace, work: Path) -> list[Edition]:
     here = Path(sys.executable)
-    plain = [Edition(PLAIN, here), *(Edition(f"Firsthand, {name}", Path(python)) for name, python in arguments.beside)]
+    plain = [
+        Edition(PLAIN, here),
+        *(
+            Edition(f"Firsthand, {name}", Path(python))
+            for name, _, python in (named.partition("=") for named in arguments.beside)
+        ),
+    ]
     model = [
         replace(one, name=f"{one.name} with minilm", embedder="minilm", kept=work / "embedded.db") for one in plain
     ]
@@ -166,7 +172,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", choices=list(sets.READERS), default=list(sets.READERS), help="these sets")
     parser.add_argument("--held-back", action="store_true", help="also the halves that nobody tunes on")
     parser.add_argument("--around", type=int, default=0, help="events of other sets in the same store (default 0)")
-    parser.add_argument("--beside", type=_named, action="append", default=[], help="NAME=PYTHON of another edition")
+    parser.add_argument("--beside", action="append", default=[], help="NAME=PYTHON of another edition")
     parser.add_argument("--no-minilm", dest="minilm", action="store_false", help="leave out everything that embeds")
     parser.add_argument("--peers-python", type=Path, help="an interpreter with bench/requirements-quality-peers.txt")
     parser.add_argument("--out", type=Path, default=HERE, help="folder for QUALITY.md and quality.json")
@@ -176,11 +182,6 @@ def _arguments() -> argparse.Namespace:
     if not arguments.data.is_dir():
         parser.error(f"--data: expected a folder of real text, {arguments.data} is none (make bench DATA=FOLDER)")
     return arguments
-
-
-def _named(text: str) -> tuple[str, str]:
-    name, _, python = text.partition("=")
-    return name, python
 
 
 if __name__ == "__main__":

@@ -44,7 +44,8 @@ def main() -> int:
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
     replayed = {name: list(replay(chosen.data, name)) for name in coding.READERS}
-    samples = [one for rows in replayed.values() for one in spread([row for row in rows if row["shown"]])]
+    shown = [[row for row in rows if row["shown"]] for rows in replayed.values()]
+    samples = [row for rows in shown for row in rows[:: max(1, -(-len(rows) // SAMPLE))]]
     (chosen.out / "reminders.json").write_text(json.dumps(samples, indent=1, ensure_ascii=False), encoding="utf-8")
     judged = json.loads(JUDGEMENTS.read_text(encoding="utf-8")) if JUDGEMENTS.exists() else []
     lines = [
@@ -91,12 +92,6 @@ def replay(data: Path, name: str) -> Iterator[dict[str, Any]]:
                         "shown": [f"{hit.session} {hit.kind}: {hit.preview}" for hit in reminder.hits],
                     }  # fmt: skip
             fill(memory, rows[done:])
-
-
-def spread(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Take a sample spread over all."""
-    step = max(1, -(-len(rows) // SAMPLE))
-    return rows[::step]
 
 
 if __name__ == "__main__":

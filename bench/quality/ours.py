@@ -54,14 +54,14 @@ class Edition:
         ]  # fmt: skip
 
     def run(
-        self, folder: Path, events: Sequence[Event], texts: Sequence[str], *, base: Path | None = None, **more: Any
+        self, folder: Path, events: Sequence[Event], texts: Sequence[str], *, base: Path | None = None
     ) -> dict[str, Any]:
         """Fill a store below the folder and ask it; give what the process wrote."""
         job = {
             "folder": str(folder / "store"), "copy_of": str(base) if base else "",
             "events": [asdict(event) for event in events], "questions": list(texts),
             "hits": HITS, "tokens": TOKENS, "embedder": self.embedder, "kept": str(self.kept),
-        } | more  # fmt: skip
+        }  # fmt: skip
         written, out = folder / "job.json", folder / "out.json"
         written.write_text(json.dumps(job), encoding="utf-8")
         environment = {name: value for name, value in os.environ.items() if not name.startswith("FIRSTHAND")}

@@ -65,7 +65,10 @@ def _half(row: Part) -> list[str]:
     if len(row["groups"]) > 1:
         groups = row["groups"]
         share = "hit@3" if set(groups) <= {"pi", "swe", "intercode", "tau"} else "recall@10"
-        heads = [f"{share}, method", *(f"{group} (n = {_count(rows)})" for group, rows in groups.items())]
+        heads = [
+            f"{share}, method",
+            *(f"{group} (n = {next(iter(rows.values()))['hit@3']['count']})" for group, rows in groups.items()),
+        ]
         body = [[method, *(_number(rows[method][share]["mean"]) for rows in groups.values())] for method in methods]
         lines += [*_table(heads, body), ""]
     for mine, others in row["less"].items():
@@ -89,10 +92,6 @@ def _bands(row: Part) -> list[str]:
     heads = list(next(iter(row["areas"].values())))
     body = [[method, *(_number(areas[head]) for head in heads)] for method, areas in row["areas"].items()]
     return [*lines, "", *_table(["area under the curve by the score of", *heads], body)]
-
-
-def _count(rows: Part) -> int:
-    return int(next(iter(next(iter(rows.values())).values()))["count"])
 
 
 def _spread(one: Part) -> str:

@@ -69,11 +69,9 @@ def ask(memory: Memory, text: str, numbers: dict[int, int], now: float | None, j
     return {
         "numbers": [numbers.get(hit.position, -1) for hit in answer.hits],
         "shown": [len(hit.preview) for hit in answer.hits],
-        "previews": [hit.preview for hit in answer.hits] if job.get("previews") else [],
         "said": [numbers.get(hit.position, -1) for hit in getattr(answer, "said", ())],
         "best": answer.confidence if likelihood is None else likelihood,
         "band": str(getattr(answer, "band", "") or answer.outcome.value),
-        "outcome": answer.outcome.value,
         "seconds": seconds,
     }
 
