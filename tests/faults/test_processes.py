@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from writer_process import content_of
 
 from firsthand.errors import StoreBusy
 from firsthand.event import Draft, Kind
 from stores import SOAK, assert_whole, open_log
-from writer_process import content_of
 
 HERE = Path(__file__).parent
 NOTE = [Draft(Kind.NOTE, b"one more")]
