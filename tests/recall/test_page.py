@@ -172,3 +172,12 @@ def test_what_the_reader_sees_takes_no_place(memory):
     fresh = [hit for hit in answer if hit.pointer.removeprefix("fh:") not in seen]
     assert len(fresh) == 2
     assert all(hit.preview == "" for hit in answer if hit not in fresh)
+
+
+def test_a_text_that_is_asked_as_it_stands_is_first(memory):
+    """A question that is an event's own words brings that event before others that hold the words more often."""
+    session = memory.session("code")
+    for _ in range(6):
+        session.agent("port 31 of box 7, port 31 of box 7, box 7 port 31, and port 31 of the box")
+    session.agent("we saw port 31 of box 7 blink")
+    assert memory.recall("saw port 31 of box 7 blink").hits[0].preview == "we saw port 31 of box 7 blink"

@@ -26,6 +26,8 @@ REPLACED_SHARE = 0.5
 """Of a score, what the ledger's decision that an event no longer holds takes off."""
 QUOTED_SHARE = 0.5
 """Of what a score lacks, what it gains when its event holds what is quoted, word for word."""
+WHOLE_MAX = 26
+"""Places among which an event is looked for that holds the whole question as it stands; they are read anyway."""
 COMPARED_MAX = 100
 """Places among which identical texts and earlier questions are looked for, the best first."""
 ECHO_SHARE = 0.6
@@ -84,11 +86,13 @@ class Asked:
         words: of the question as stems, with how rare each is.
         stems: cuts a text into the stems of its words, stop words left out.
         quotations: what the question quotes.
+        whole: the question as it stands, where it is long enough to be told from others.
     """
 
     words: Mapping[str, float]
     stems: Callable[[str], Collection[str]]
     quotations: Collection[str] = ()
+    whole: str = ""
 
 
 def ordered(places: Sequence[Place], situations: Sequence[int], asked: Asked, events: Events) -> list[Place]:
@@ -99,7 +103,13 @@ def ordered(places: Sequence[Place], situations: Sequence[int], asked: Asked, ev
     """
     if asked.quotations:
         events.load(place.position for place in places[:COMPARED_MAX])
-        places = [*(_quoting(place, asked, events) for place in places[:COMPARED_MAX]), *places[COMPARED_MAX:]]
+        places = [
+            *(_quoting(place, asked.quotations, events) for place in places[:COMPARED_MAX]),
+            *places[COMPARED_MAX:],
+        ]
+    elif asked.whole:
+        events.load(place.position for place in places[:WHOLE_MAX])
+        places = [*(_quoting(place, (asked.whole,), events) for place in places[:WHOLE_MAX]), *places[WHOLE_MAX:]]
     places = [_lowered(place) for place in places]
     places.sort(key=lambda place: -place.score)  # stable: ties stay as they were ranked
     places = _without_copies(places, events)
@@ -113,11 +123,11 @@ def is_spoken(parts: Mapping[str, float]) -> bool:
     return any(part > 0 for name, part in parts.items() if name != "neighbours")
 
 
-def _quoting(place: Place, asked: Asked, events: Events) -> Place:
+def _quoting(place: Place, quotations: Collection[str], events: Events) -> Place:
     """Raise an event that holds what the question quotes, word for word; the index knows words alone."""
     event = events.event(place.position)
     content = event.content if event is not None else None
-    if content is None or not any(to_bytes(quotation) in content for quotation in asked.quotations):
+    if content is None or not any(to_bytes(quotation) in content for quotation in quotations):
         return place
     gain = QUOTED_SHARE * (1 - place.score)
     return replace(place, score=place.score + gain, parts={**place.parts, "quotation": gain})

@@ -146,7 +146,8 @@ class _Recall:
         if not ranking.words:
             ranking = self._by_signs(ranking)
         # 2) the order of all places
-        asked = Asked(ranking.words, self._stems, quotations(query.text))
+        whole = query.text.strip()
+        asked = Asked(ranking.words, self._stems, quotations(query.text), whole if " " in whole else "")
         places = page.ordered(self._places(ranking.ranked), ranking.situations, asked, self._contents)
         # 3) a page of them, what belongs with it, and what the user said
         shown = self._page(places, self._places(ranking.users), asked)
