@@ -307,3 +307,39 @@ def test_a_question_without_words_is_searched_sign_by_sign(space):
     assert answer.notes == ("the question holds no word; the newest 2 events were searched sign by sign",)
     put(space, "x" * 40_000)
     assert ask(space, "\u21d2").outcome is Outcome.DEGRADED  # a large content was not looked at
+
+
+def test_a_damaged_event_hides_no_other(space):
+    """An event whose bytes changed is left out and named; the others are found."""
+    put(space, "crow one", "crow two", "crow three")
+    space.follow()
+    space.log.exclusively(
+        lambda db: db.execute("UPDATE event SET body = CAST(x'00' || body AS BLOB) WHERE key % 16 = 2").fetchall()
+    )
+    answer = ask(space, "crow")
+    assert sorted(positions(answer)) == [1, 3]
+    assert any("position 2" in note for note in answer.notes), answer.notes
+
+
+def test_a_damaged_artifact_hides_no_other(space):
+    """A payload whose file was cut off is named by a recall that would show it, and the others are found."""
+    put(space, "before the crow", "x the crow\n" * 40_000, "behind the crow")
+    space.follow()
+    (file,) = (space.log.root / "artifacts").rglob("*.zst")
+    file.chmod(0o600)
+    file.write_bytes(file.read_bytes()[:-20])
+    answer = ask(space, "crow")
+    assert {1, 3} <= set(positions(answer))
+    assert any("damaged" in note for note in answer.notes), answer.notes
+
+
+def test_pages_of_large_payloads_join(space):
+    """Where many passages are of one event a page is read from few events, and still in the order of the whole."""
+    birds = "heron swan wren robin finch gull".split()  # noqa: SIM905
+    for number in range(24):
+        other = " ".join(birds[(number * step) % 6] for step in (1, 2, 3))
+        put(space, f"crow {other} number {number % 5} again\n" * 1_500)
+    whole = positions(ask(space, "crow heron", hits_max=24, deadline_ms=20_000))
+    pages = [positions(ask(space, "crow heron", hits_max=6, skip=skip, deadline_ms=20_000)) for skip in range(0, 24, 6)]
+    assert [position for page in pages for position in page] == whole
+    assert len(set(whole)) == 24
