@@ -6,7 +6,7 @@ rows were made anew, or emptied by an erasure, has another generation and is rea
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import apsw
@@ -72,6 +72,11 @@ class Columns:
         """Give the rows of an event; none for one that has none."""
         low, high = np.searchsorted(self.position[1:], (position, position + 1)) + 1
         return range(int(low), int(high))
+
+    def first_rows(self, positions: Sequence[int]) -> NDArray[np.int64]:
+        """Give the first row of each of some events; all of them have one."""
+        rows: NDArray[np.int64] = np.searchsorted(self.position[1:], np.array(positions, np.int64)) + 1
+        return rows
 
     def rows_at(self, positions: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Give the rows of passages by the positions of their events and their numbers in them; 0 for none."""

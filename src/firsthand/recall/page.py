@@ -47,7 +47,7 @@ class Place:
     Attributes:
         rows: of the index, those that matched, best first.
         kind, trust, session: of the event; ``session`` is a key of the index.
-        size: of its text, so that only texts of one size are compared.
+        measure: bytes and words of its first passage, so that only texts alike in both are compared.
         question: a short message of the user that ends in a question mark.
         copies: positions of events with the same text.
         replaced_by: pointer of what took its place by the ledger; empty while it stands.
@@ -60,7 +60,7 @@ class Place:
     kind: Kind
     trust: Trust
     session: int
-    size: int
+    measure: tuple[int, float]
     question: bool = False
     copies: tuple[int, ...] = ()
     replaced_by: str = ""
@@ -146,8 +146,8 @@ def _lowered(place: Place) -> Place:
 
 def _without_copies(places: Sequence[Place], events: Events) -> list[Place]:
     """Make one place of events with one text: the most trusted of them, where the best of them stood."""
-    sizes = Counter(place.size for place in places[:COMPARED_MAX])
-    alike = [place for place in places[:COMPARED_MAX] if sizes[place.size] > 1]
+    measures = Counter(place.measure for place in places[:COMPARED_MAX])
+    alike = [place for place in places[:COMPARED_MAX] if measures[place.measure] > 1]
     events.load(place.position for place in alike)
     groups: dict[bytes, list[Place]] = {}
     for place in alike:

@@ -214,17 +214,18 @@ class _Recall:
         return set(self._moment.stems(" ".join(words)))
 
     def _places(self, ranked: Iterable[Ranked]) -> list[Place]:
-        columns = self._moment.columns
+        columns, events = self._moment.columns, list(ranked)
+        rows = columns.first_rows([event.position for event in events])
+        facts = (columns.kind, columns.trust, columns.session, columns.size, columns.tokens, columns.flags)
         places = []
-        for each in ranked:
-            row = columns.rows_of(each.position)[0]
-            kind, flags = Kind.of(int(columns.kind[row])), int(columns.flags[row])
+        for event, numbers in zip(events, zip(*(fact[rows].tolist() for fact in facts), strict=True), strict=True):
+            number, trust, session, size, tokens, flags = numbers
+            kind = Kind.of(number)
             is_question = kind is Kind.USER_MESSAGE and flags & _QUESTION == _QUESTION
             places.append(
                 Place(
-                    each.position, each.rows, each.score, each.parts, kind, Trust.of(int(columns.trust[row])),
-                    int(columns.session[row]), int(columns.size[row]), is_question,
-                    replaced_by=self._replaced.get(each.position, ""),
+                    event.position, event.rows, event.score, event.parts, kind, Trust.of(trust), session,
+                    (size, tokens), is_question, replaced_by=self._replaced.get(event.position, ""),
                 )
             )  # fmt: skip
         return places
