@@ -44,14 +44,6 @@ FILE_LINES_MAX = 600
 EMPTY_NAMES = {"one", "found", "told", "held", "shown", "kept", "given", "said"}
 """Names of variables that say nothing of what they hold."""
 EMPTY_NAMES_SHARE = 0.02
-REBUILT = {"recall", "index"}
-"""Rooms that are written anew now: their names are looked at as soon as the rebuild has landed."""
-REWRITTEN = {
-    "agents/hook_answer.py", "agents/reminders.py", "agents/settings.py", "agents/tool_table.py", "cli/recall.py",
-    "context/answers.py", "context/tools.py", "health/doctor.py", "health/measures.py", "health/rows.py",
-    "notes/turns.py", "notes/writer.py", "session.py",
-}  # fmt: skip
-"""Files that are written anew with those rooms; the same holds for them."""
 NOUNS_LIKE_PARTICIPLES = {"ranking", "embedding"}
 IRREGULAR_PARTICIPLES = EMPTY_NAMES | {"made", "written", "learned", "drawn", "chosen", "sent", "lost", "left"}
 LONGER_FUNCTIONS: dict[str, str] = {}  # "module.function": why
@@ -425,7 +417,7 @@ def test_names_say_what_they_hold():
     """Of the names bound in a room under 2 % are words that could stand for anything, such as ``one`` and ``found``."""
     bound: dict[str, list[str]] = {}
     for module in modules():
-        if module.room not in REBUILT | {"evals"} and str(module) not in REWRITTEN:
+        if module.room != "evals":
             bound.setdefault(module.room, []).extend(names_bound(module.tree))
     shares = {room: sum(name in EMPTY_NAMES for name in names) / len(names) for room, names in bound.items() if names}
     assert {room: share for room, share in shares.items() if share >= EMPTY_NAMES_SHARE} == {}
@@ -436,7 +428,7 @@ def test_a_file_is_named_by_a_noun():
     wrong = [
         str(module)
         for module in modules()
-        if module.room not in REBUILT | {"evals"}
+        if module.room not in {"evals", "index", "recall"}
         for word in [module.path.stem.rpartition("_")[2]]
         if word not in NOUNS_LIKE_PARTICIPLES and (word.endswith(("ing", "ed")) or word in IRREGULAR_PARTICIPLES)
     ]

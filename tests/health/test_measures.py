@@ -81,7 +81,7 @@ def test_the_paper_has_290_episodes_and_its_window_shows_110():
 def test_what_was_not_looked_at_is_no_rate():
     """A rate of nothing has no share, and says so; silence counts losses that nobody was told of."""
     assert (Rate(0, 0).share, str(Rate(0, 0)), str(Rate(3, 4))) == (None, "- (0/0)", "75 % (3/4)")
-    assert silent_failure_rate(lost=3, told=2, sent=10) == Rate(1, 10)
+    assert silent_failure_rate(lost=3, noticed=2, sent=10) == Rate(1, 10)
 
 
 def test_a_numbered_series_is_found_by_its_very_names(memory):

@@ -195,10 +195,10 @@ class _Hook:
 
     def _look_for_kept(self) -> None:
         """Say at once that memory lacks what hooks were told; the hook of the newest calls may still be asking."""
-        kept = KeptCalls(self._space.path)
-        if waiting := len(kept.waiting(before_ns=self._now.microseconds * 1_000 - ASKS_NS)):
+        kept_calls = KeptCalls(self._space.path)
+        if waiting := len(kept_calls.waiting(before_ns=self._now.microseconds * 1_000 - ASKS_NS)):
             self._waiting.append(f"{_WAITING}: {waiting:,}")
-        if aside := len(kept.set_aside()):
+        if aside := len(kept_calls.set_aside()):
             self._waiting.append(f"{_SET_ASIDE}: {aside:,}")
 
     def _enrol(self) -> None:
@@ -245,8 +245,8 @@ class _Hook:
             made = preamble_source.preamble_of(
                 self._agent, tokens_max=self._settings.preamble_tokens_max, health=health
             )
-            held = [one.part.pointer for one in made.granted if one.part.pointer]
-            self._add(volunteer.came_through(made.text), _MEMORY, preamble=held)
+            pointers = [item.part.pointer for item in made.granted if item.part.pointer]
+            self._add(volunteer.came_through(made.text), _MEMORY, preamble=pointers)
         elif health:
             self._add(self._funnel().line(health), _MEMORY)
         if health:
@@ -268,24 +268,24 @@ class _Hook:
         if not self._settings.recall or self._is_late("recall"):
             return
         left_ms = max(1, int((self._until - time.monotonic()) * 1000))
-        found = reminders.remind(self._agent, self._call.prompt, self._session, self._settings, deadline_ms=left_ms)
-        facts: dict[str, Any] = {"skipped": found.skipped} if found.skipped else {}
-        if found.answer is not None:
-            answer = found.answer
+        reminder = reminders.remind(self._agent, self._call.prompt, self._session, self._settings, deadline_ms=left_ms)
+        facts: dict[str, Any] = {"skipped": reminder.skipped} if reminder.skipped else {}
+        if reminder.answer is not None:
+            answer = reminder.answer
             facts |= {"outcome": answer.outcome, "band": answer.band, "likelihood": round(answer.likelihood, 4)}
-        if found.hits:
-            held = [*facts.get("shown", ()), *(hit.pointer for hit in found.hits)]
-            facts |= {"shown": held, "scores": [round(h.score, 4) for h in found.hits]}
-            self._told.append(self._funnel().line(f"firsthand: {len(found.hits)} recalled"))
+        if reminder.hits:
+            pointers = [*facts.get("shown", ()), *(hit.pointer for hit in reminder.hits)]
+            facts |= {"shown": pointers, "scores": [round(h.score, 4) for h in reminder.hits]}
+            self._told.append(self._funnel().line(f"firsthand: {len(reminder.hits)} recalled"))
         self._shown |= facts
-        if found.text:
-            self._blocks.append(self._funnel().sealed(found.text, fence.LABEL if found.hits else _MEMORY))
+        if reminder.text:
+            self._blocks.append(self._funnel().sealed(reminder.text, fence.LABEL if reminder.hits else _MEMORY))
 
     def _warn(self) -> None:
-        found = actions.warn(self._agent, self._call, self._session, self._settings)
-        if found.text:
-            self._blocks.append(self._funnel().sealed(found.text, fence.LABEL))
-            self._shown |= {"shown": [*found.pointers]}
+        warning = actions.warn(self._agent, self._call, self._session, self._settings)
+        if warning.text:
+            self._blocks.append(self._funnel().sealed(warning.text, fence.LABEL))
+            self._shown |= {"shown": [*warning.pointers]}
 
     def _replace_output(self) -> None:
         self._output = capture.replaced(self._space, self._kept, self._funnel(), nonce=self._nonce, now=self._now)
@@ -294,23 +294,23 @@ class _Hook:
 
     def _reply(self) -> HookReply:
         """Keep what is to be shown, then say it; a fault is told once a session."""
-        context, told = self._blocks, self._told
+        context, faults = self._blocks, self._told
         if context and self._settings.record and not self._space.read_only:
-            kept: list[bool] = []
-            self._try("shown", lambda: kept.append(self._keep()))
-            if kept == [False]:  # another hook has said it
-                context, told = [], []
+            written: list[bool] = []
+            self._try("shown", lambda: written.append(self._keep()))
+            if written == [False]:  # another hook has said it
+                context, faults = [], []
         elif not self._settings.record and not self._space.read_only:
             self._try("known", self._keep_unrecorded)
         new = [fault for fault in (*self.faults, *self._waiting) if fault[:_TOLD_BY] not in self._known.told]
         speaks = self._call.event in (HookEvent.SESSION_START, HookEvent.PROMPT)
         if new and speaks:
             degraded = self._funnel().line(f"memory is degraded: {new[0]}")
-            told = [*told, self._funnel().line(f"firsthand: memory is degraded: {new[0]}")]
+            faults = [*faults, self._funnel().line(f"firsthand: memory is degraded: {new[0]}")]
             context = [*context, self._funnel().sealed(degraded, "a message of firsthand")]
             self._known = replace(self._known, told=(*self._known.told, *(fault[:_TOLD_BY] for fault in new)))
             self._try("known", self._write_known)
-        return HookReply(volunteer.joined(context), volunteer.joined(told, "; "), self._output)
+        return HookReply(volunteer.joined(context), volunteer.joined(faults, "; "), self._output)
 
     def _write_known(self) -> None:
         session_cache.keep(self._space.path, self._space.namespace, self._session, self._known)

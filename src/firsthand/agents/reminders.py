@@ -63,12 +63,12 @@ class Reminder:
 
 def is_trivial(text: str) -> bool:
     """Say whether a message is about nothing that could be recalled: empty, a slash command, "ok", "continue"."""
-    said = text.strip()
-    if not said or (said[0] == "/" and "/" not in said.split()[0][1:]):
+    stripped = text.strip()
+    if not stripped or (stripped[0] == "/" and "/" not in stripped.split()[0][1:]):
         return True
-    if len(said) > TRIVIAL_CHARACTERS_MAX:
+    if len(stripped) > TRIVIAL_CHARACTERS_MAX:
         return False
-    words = [word.strip(_POINTS) for word in said.casefold().split()]
+    words = [word.strip(_POINTS) for word in stripped.casefold().split()]
     return all(not word or word in _TRIVIAL for word in words)
 
 
@@ -101,8 +101,8 @@ def remind(
         answer = _evicted(agent, session, query, answer, settings)
     if answer.outcome is Outcome.DEGRADED:
         notes = "; ".join(answer.notes) or "a stage is behind or broken"
-        said = validity.funnel(agent.space).line(f"memory is degraded: {notes}")
-        return Reminder(said, (), answer, "degraded")
+        line = validity.funnel(agent.space).line(f"memory is degraded: {notes}")
+        return Reminder(line, (), answer, "degraded")
     if not _is_shown(answer, settings):
         return Reminder(answer=answer, skipped=answer.band if answer.hits else answer.outcome)
     seen = shown(agent.space, session).union(outdated(agent))
@@ -160,18 +160,18 @@ def _chosen(agent: AgentSpace, text: str, hits: list[Hit], most: int) -> tuple[H
     not understood: a host's own bookkeeping, which often says a message again.
     """
     sessions = {hit.session for hit in hits if hit.kind is not Kind.EPISODE}
-    said = _plain(text)
+    question = _plain(text)
     cited: set[str] = set()
-    told = {said}
+    repeated = {question}
     chosen = []
     for hit in hits:
-        if hit.kind is Kind.OTHER or hit.pointer in cited or _plain(hit.preview) in told:
+        if hit.kind is Kind.OTHER or hit.pointer in cited or _plain(hit.preview) in repeated:
             continue
         if hit.kind is Kind.EPISODE and agent.space.event(hit.pointer).meta.get("session") in sessions:
             continue
         if hit.kind is Kind.NOTE:
             cited.update(texts(agent.space.event(hit.pointer).meta.get("sources")))
-        told.add(_plain(hit.preview))
+        repeated.add(_plain(hit.preview))
         chosen.append(hit)
         if len(chosen) == most:
             break

@@ -80,7 +80,7 @@ class Settings:
     sleep_at: str = "03:30"
     consolidate: bool = False
     hits_max: int = 3
-    band: Band = Band.POSSIBLE
+    band: Band = Band.LIKELY
     preamble_tokens_max: int = 1_500
     cues_tokens_max: int = 80
     redact: bool = False
@@ -102,9 +102,9 @@ THEIRS = tuple(name for name in SWITCHES if name not in {"record", "redact"})
 def load(store: Path, cwd: str = "", session: str = "") -> Settings:
     """Read the settings that hold for a session in a folder."""
     place = user_file(store)
-    told, faults = _object(place)
-    tables = told.pop(PROJECTS, {})
-    chosen = _over(replace(Settings(), faults=faults), place, told)
+    members, faults = _object(place)
+    tables = members.pop(PROJECTS, {})
+    chosen = _over(replace(Settings(), faults=faults), place, members)
     if cwd:
         chosen = _of_project(chosen, project_of(Path(cwd)) / PROJECT_FILE, place)
         chosen = _of_tables(chosen, place, tables, cwd)
@@ -134,17 +134,17 @@ def switch(place: Path, name: str, *, on: bool, project: Path | None = None) -> 
         raise InvalidArgument(f"{_not_of_a_session(name)}; got the file of one session")
     data = small_files.read(place)
     try:
-        told = json.loads(data) if data and data.strip() else {}
+        members = json.loads(data) if data and data.strip() else {}
     except (ValueError, RecursionError) as error:
         raise InvalidArgument(f"expected a JSON object in {place}; got {error}. Mend or remove the file.") from error
-    if not isinstance(told, dict):
-        raise InvalidArgument(f"expected a JSON object in {place}; got {str(told)[:40]!r}. Mend or remove the file.")
-    after = {**told, **turned(told, name, on=on, project=project)}
+    if not isinstance(members, dict):
+        raise InvalidArgument(f"expected a JSON object in {place}; got {str(members)[:40]!r}. Mend or remove the file.")
+    after = {**members, **turned(members, name, on=on, project=project)}
     small_files.write(place, (json.dumps(after, indent=2, ensure_ascii=False) + "\n").encode())
     return _over(Settings(), place, after if project is None else after[PROJECTS][_key(project)])
 
 
-def turned(told: Mapping[str, Any], name: str, *, on: bool, project: Path | None = None) -> dict[str, Any]:
+def turned(members: Mapping[str, Any], name: str, *, on: bool, project: Path | None = None) -> dict[str, Any]:
     """Give the members of a user's settings that change when one thing is switched, for all or for a project.
 
     Raises:
@@ -152,7 +152,7 @@ def turned(told: Mapping[str, Any], name: str, *, on: bool, project: Path | None
     """
     if project is None:
         return {name: on}
-    tables = told.get(PROJECTS, {})
+    tables = members.get(PROJECTS, {})
     table = tables.get(_key(project), {}) if isinstance(tables, dict) else None
     if not isinstance(table, dict):
         raise InvalidArgument(f'expected "{PROJECTS}" in {USER_FILE} as {{"/folder": {{"recall": false}}}}; mend it')
@@ -186,14 +186,14 @@ def agent_of(cwd: str) -> str:
 
 def _of_project(below: Settings, place: Path, mine: Path) -> Settings:
     """Let a project's file turn things off; what else stands in it changes nothing, and is counted."""
-    told, faults = _object(place, theirs=True)
-    off = [name for name in THEIRS if told.get(name) is False]
-    strange = len(told) - len(off)
+    members, faults = _object(place, theirs=True)
+    off = [name for name in THEIRS if members.get(name) is False]
+    strange = len(members) - len(off)
     if strange:
         why = (
             f"{place} may come with a checkout, so it only turns things off ({', '.join(THEIRS)}): {strange} of "
-            f'{len(told)} entries change nothing. What you want of them stands in {mine}, under "{PROJECTS}" and the '
-            "folder: firsthand agent switch NAME on --project ."
+            f'{len(members)} entries change nothing. What you want of them stands in {mine}, under "{PROJECTS}" and '
+            "the folder: firsthand agent switch NAME on --project ."
         )
         faults = (*faults, why)
     return replace(below, **dict.fromkeys(off, False), faults=(*below.faults, *faults))
@@ -216,8 +216,8 @@ def _of_tables(below: Settings, place: Path, tables: Any, cwd: str) -> Settings:
 
 def _of_session(below: Settings, place: Path) -> Settings:
     """Lay a session's settings over the others; what is of all of a memory stays as those have it."""
-    told, faults = _object(place)
-    chosen = _over(replace(below, faults=(*below.faults, *faults)), place, told)
+    members, faults = _object(place)
+    chosen = _over(replace(below, faults=(*below.faults, *faults)), place, members)
     theirs = [name for name in WHOLE if getattr(chosen, name) != getattr(below, name)]
     faults = tuple(f"{place}: {_not_of_a_session(name)}. It changes nothing." for name in theirs)
     before = {name: getattr(below, name) for name in theirs}
@@ -241,34 +241,34 @@ def _object(place: Path, *, theirs: bool = False) -> tuple[dict[str, Any], tuple
     most = PROJECT_BYTES_MAX if theirs else small_files.BYTES_MAX
     try:
         data = small_files.beginning(place, most + 1, follow=False)
-        told = {} if data is None else json.loads(data) if len(data) <= most else None
+        members = {} if data is None else json.loads(data) if len(data) <= most else None
     except OSError as error:
         return {}, (f"{place} cannot be read: {error.strerror}. It changes nothing.",)
     except (ValueError, RecursionError) as error:
         why = "it is no JSON" if theirs else str(error)
         return {}, (f"{place} cannot be read: {why}. It changes nothing.",)
-    if not isinstance(told, dict):
+    if not isinstance(members, dict):
         return {}, (f"{place} holds no JSON object of at most {most:,} bytes. It changes nothing.",)
-    return told, ()
+    return members, ()
 
 
-def _over(below: Settings, place: Path, told: Mapping[str, Any]) -> Settings:
+def _over(below: Settings, place: Path, members: Mapping[str, Any]) -> Settings:
     """Lay what a file of the user's says over other settings; what it cannot say is named."""
     changes: dict[str, Any] = {}
     faults = []
     kinds = {name: type(getattr(Settings(), name)) for name in fields(Settings) if name != "faults"}
-    for name, given in told.items():
+    for name, setting in members.items():
         wanted = kinds.get(name)
         if wanted is None:
             faults.append(f"{place} names {name!r}, which is no setting: {', '.join(kinds)}")
-        elif wanted is tuple and isinstance(given, list) and all(isinstance(one, str) for one in given):
-            changes[name] = tuple(given)
-        elif wanted is Band and given in [*Band]:
-            changes[name] = Band(given)
+        elif wanted is tuple and isinstance(setting, list) and all(isinstance(item, str) for item in setting):
+            changes[name] = tuple(setting)
+        elif wanted is Band and setting in [*Band]:
+            changes[name] = Band(setting)
         elif wanted is Band:
-            faults.append(f"{place}: expected {name} as one of {', '.join(Band)}; got {given!r:.60}")
-        elif not isinstance(given, wanted) or (wanted is not bool and isinstance(given, bool)):
-            faults.append(f"{place}: expected {name} as {wanted.__name__}; got {given!r:.60}")
+            faults.append(f"{place}: expected {name} as one of {', '.join(Band)}; got {setting!r:.60}")
+        elif not isinstance(setting, wanted) or (wanted is not bool and isinstance(setting, bool)):
+            faults.append(f"{place}: expected {name} as {wanted.__name__}; got {setting!r:.60}")
         else:
-            changes[name] = given
+            changes[name] = setting
     return replace(below, **changes, faults=(*below.faults, *faults))

@@ -101,58 +101,58 @@ def checked(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """
     schema = _SCHEMAS[name]
     properties = schema["properties"]
-    given = {key: one for key, one in arguments.items() if one is not None}
-    unknown = [key for key in given if key not in properties]
+    named = {key: value for key, value in arguments.items() if value is not None}
+    unknown = [key for key in named if key not in properties]
     if unknown:
         known = ", ".join(properties) or "none"
         raise InvalidArgument(f"{name} has no argument {str(unknown[0])[:60]!r}; there are: {known}")
-    read = {key: _read(key, one, properties[key]) for key, one in given.items()}
+    read = {key: _read(key, value, properties[key]) for key, value in named.items()}
     for key in schema.get("required", ()):
         if not str(read.get(key, "")).strip():
             raise InvalidArgument(f"{name} needs {key}, which is missing or empty")
     return read
 
 
-def _read(name: str, given: Any, wanted: Mapping[str, Any]) -> Any:
+def _read(name: str, value: Any, wanted: Mapping[str, Any]) -> Any:
     match wanted["type"]:
         case "integer":
-            return _whole(name, given, wanted["minimum"], wanted["maximum"])
+            return _whole(name, value, wanted["minimum"], wanted["maximum"])
         case "boolean":
-            if not isinstance(given, bool):
-                raise InvalidArgument(f"{name} is true or false; got {str(given)[:60]!r}")
-            return given
+            if not isinstance(value, bool):
+                raise InvalidArgument(f"{name} is true or false; got {str(value)[:60]!r}")
+            return value
         case "array":
             objects = wanted["items"]["type"] == "object"
-            return (given if isinstance(given, list) else [given]) if objects else _list(name, given)
+            return (value if isinstance(value, list) else [value]) if objects else _list(name, value)
         case _:
-            one = _one_text(name, given)
-            if "enum" in wanted and one not in wanted["enum"]:
-                raise InvalidArgument(f"{name} is one of {', '.join(wanted['enum'])}; got {one[:60]!r}")
-            return one
+            text = _one_text(name, value)
+            if "enum" in wanted and text not in wanted["enum"]:
+                raise InvalidArgument(f"{name} is one of {', '.join(wanted['enum'])}; got {text[:60]!r}")
+            return text
 
 
-def _whole(name: str, given: Any, low: int, high: int) -> int:
+def _whole(name: str, value: Any, low: int, high: int) -> int:
     try:
-        number = int(given) if isinstance(given, (int, str)) and not isinstance(given, bool) else low - 1
+        number = int(value) if isinstance(value, (int, str)) and not isinstance(value, bool) else low - 1
     except ValueError:
         number = low - 1
-    if isinstance(given, float) and given.is_integer():  # as some clients write every number
-        number = int(given)
+    if isinstance(value, float) and value.is_integer():  # as some clients write every number
+        number = int(value)
     if not low <= number <= high:
-        raise InvalidArgument(f"{name} is a whole number from {low:,} to {high:,}; got {str(given)[:60]!r}")
+        raise InvalidArgument(f"{name} is a whole number from {low:,} to {high:,}; got {str(value)[:60]!r}")
     return number
 
 
-def _list(name: str, given: Any) -> tuple[str, ...]:
-    listed = [given] if isinstance(given, str) else given
+def _list(name: str, value: Any) -> tuple[str, ...]:
+    listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, list) or len(listed) > LIST_MAX:
-        raise InvalidArgument(f"{name} is a list of at most {LIST_MAX} texts; got {str(given)[:60]!r}")
-    return tuple(_one_text(name, one) for one in listed)
+        raise InvalidArgument(f"{name} is a list of at most {LIST_MAX} texts; got {str(value)[:60]!r}")
+    return tuple(_one_text(name, item) for item in listed)
 
 
-def _one_text(name: str, given: Any) -> str:
-    if not isinstance(given, str) or len(given) > TEXT_CHARACTERS_MAX:
+def _one_text(name: str, value: Any) -> str:
+    if not isinstance(value, str) or len(value) > TEXT_CHARACTERS_MAX:
         raise InvalidArgument(
-            f"{name} is a text of at most {TEXT_CHARACTERS_MAX:,} characters; got {str(given)[:60]!r}"
+            f"{name} is a text of at most {TEXT_CHARACTERS_MAX:,} characters; got {str(value)[:60]!r}"
         )
-    return given
+    return value

@@ -135,7 +135,7 @@ def _block(hit: Hit, numbers: Mapping[str, int], answer: Answer, out: Output) ->
     place += f"  the same text stands in {count(len(hit.copies), 'more event')}: {hit.copies[0]}" if hit.copies else ""
     out.line(out.style(place + _replaced(hit, numbers), "faint"))
     for pieces in _preview(hit, answer.query.text, out):
-        out.line("   | " + "".join(out.style(one.text, "mark") if one.marked else one.text for one in pieces))
+        out.line("   | " + "".join(out.style(piece.text, "mark") if piece.marked else piece.text for piece in pieces))
     out.line()
 
 
@@ -150,11 +150,13 @@ def _said(answer: Answer, numbers: Mapping[str, int], out: Output) -> None:
         return  # it says nothing that the hits do not
     out.line(out.style("what you said on it, in order of date; which of it holds is not decided here", "strong"))
     for hit in answer.said:
-        told = f"see {numbers[hit.pointer]}" if hit.pointer in numbers else f"session {shown(hit.session)}"
-        line = f"{hit.pointer}  {clock(hit.time)}  {told}{_replaced(hit, numbers)}"
+        where = f"see {numbers[hit.pointer]}" if hit.pointer in numbers else f"session {shown(hit.session)}"
+        line = f"{hit.pointer}  {clock(hit.time)}  {where}{_replaced(hit, numbers)}"
         out.line(f"   {out.style(line, 'name')}")
         for pieces in _preview(hit, answer.query.text, out) if hit.pointer not in numbers else ():
-            out.line("   | " + "".join(out.style(one.text, "mark") if one.marked else one.text for one in pieces))
+            out.line(
+                "   | " + "".join(out.style(piece.text, "mark") if piece.marked else piece.text for piece in pieces)
+            )
     out.line()
 
 
@@ -167,7 +169,7 @@ def _preview(hit: Hit, query: str, out: Output) -> list[list[Piece]]:
         if line.strip()
     ]
     if out.terminal and len(lines) > PREVIEW_LINES_MAX:
-        first = next((number for number, line in enumerate(lines) if any(one.marked for one in line)), 0)
+        first = next((number for number, line in enumerate(lines) if any(piece.marked for piece in line)), 0)
         start = max(0, min(first - 2, len(lines) - PREVIEW_LINES_MAX))
         return lines[start : start + PREVIEW_LINES_MAX]
     return lines
@@ -232,7 +234,7 @@ def _score_row(hit: Hit, names: Sequence[str], numbers: Mapping[str, int]) -> tu
 
 def _task(task: Conditions) -> str:
     """Say a task in one line."""
-    said = [f"goal {shown(cut(task.goal, WORDS_COLUMNS_MAX))!r}" if task.goal else "no goal known"]
-    said += [f"phase {shown(cut(task.phase, WORDS_COLUMNS_MAX))!r}"] if task.phase else []
-    said += [count(len(task.open_loops), "open loop")] if task.open_loops else []
-    return ", ".join(said) + (f" (session {shown(task.session)})" if task.session else "")
+    words = [f"goal {shown(cut(task.goal, WORDS_COLUMNS_MAX))!r}" if task.goal else "no goal known"]
+    words += [f"phase {shown(cut(task.phase, WORDS_COLUMNS_MAX))!r}"] if task.phase else []
+    words += [count(len(task.open_loops), "open loop")] if task.open_loops else []
+    return ", ".join(words) + (f" (session {shown(task.session)})" if task.session else "")

@@ -112,14 +112,15 @@ def of_recall(
     seen = [hit for hit in answer.hits if hit.pointer.removeprefix("fh:") in visible]
     beside = [hit for hit in (*answer.hits, *answer.companions) if hit not in seen]
     above = {hit.pointer for hit in beside}
-    said = [hit for hit in answer.said if hit not in seen]
-    if len(said) == 1 and said[0].pointer in above:
-        said = []  # it says nothing that the hits do not
-    shared = _shared_session([*beside, *said], session)
+    messages = [hit for hit in answer.said if hit not in seen]
+    if len(messages) == 1 and messages[0].pointer in above:
+        messages = []  # it says nothing that the hits do not
+    shared = _shared_session([*beside, *messages], session)
     blocks = [Block(hit.pointer, _hit_line(hit, shared), hit.preview) for hit in beside]
     first_said = len(blocks)
     blocks += [
-        Block(hit.pointer, _said_line(hit, shared, above), "" if hit.pointer in above else hit.preview) for hit in said
+        Block(hit.pointer, _said_line(hit, shared, above), "" if hit.pointer in above else hit.preview)
+        for hit in messages
     ]
 
     def opening(number: int) -> str:
@@ -131,7 +132,7 @@ def of_recall(
             lines.append(f"{_counted(len(left), 'hit')} did not fit here: {_named(left)}; expand one, or ask for less")
         return "\n".join(lines)
 
-    if said:
+    if messages:
         first = blocks[first_said]
         blocks[first_said] = Block(first.pointer, f"{SAID}\n{first.head}", first.body)
     written = _fitted(opening, blocks, tokens_max, count)
@@ -190,17 +191,17 @@ def of_bytes(
     address = f"fh:{event.id}"
     line = f"{address}  {_facts(event)}  {_size(event.media, event.size_bytes)}"
     if is_binary(data):
-        said = f"{line}\nbinary content, not printed; the log has it byte for byte"
-        return Written(shorten(said, tokens_max, count), (address,))
+        text = f"{line}\nbinary content, not printed; the log has it byte for byte"
+        return Written(shorten(text, tokens_max, count), (address,))
 
     def page(size: int) -> str:
         stop = start + size
-        told = "all of it follows" if size == event.size_bytes else f"bytes {start:,} to {stop:,} follow"
+        range_line = "all of it follows" if size == event.size_bytes else f"bytes {start:,} to {stop:,} follow"
         if stop < end:
-            told += f'; the next page: expand("{address}@{stop}-{end}")'
+            range_line += f'; the next page: expand("{address}@{stop}-{end}")'
         if not _is_utf8(data[:size]):
-            told += "; what is no UTF-8 shows as \ufffd"
-        return f"{line}\n{told}\n{to_text(data[:size])}"
+            range_line += "; what is no UTF-8 shows as \ufffd"
+        return f"{line}\n{range_line}\n{to_text(data[:size])}"
 
     if not data:
         return Written(shorten(f"{line}\nempty", tokens_max, count), (address,))
@@ -249,7 +250,8 @@ def _fitted(
         return Written("\n".join([opening(len(blocks)), *lines]), tuple(block.pointer for block in blocks))
     heads = [count(block.head) + 2 for block in blocks]
     bodies = [
-        count(quoted(one.body, TOKENS_MAX, count, size_bytes=one.size_bytes)) if one.body else 0 for one in blocks
+        count(quoted(block.body, TOKENS_MAX, count, size_bytes=block.size_bytes)) if block.body else 0
+        for block in blocks
     ]
     room, several, before = tokens_max, len(blocks), (0, 0)
     for _ in range(TRIES_MAX):
@@ -261,10 +263,10 @@ def _fitted(
         for block in blocks[:number]:
             text = quoted(block.body, most, count, size_bytes=block.size_bytes) if block.body else ""
             lines += [block.head, text] if text else [block.head]
-        said = "\n".join(lines)
-        excess = count(said) - tokens_max
+        written = "\n".join(lines)
+        excess = count(written) - tokens_max
         if excess <= 0:
-            return Written(said, tuple(block.pointer for block in blocks[:number]))
+            return Written(written, tuple(block.pointer for block in blocks[:number]))
         if number == 0:
             break
         room -= excess
@@ -370,8 +372,8 @@ def _why(answer: Answer) -> str:
     likely = f", {_LIKELY[answer.band]}" if answer.hits else ""
     hits = _counted(len(answer.hits), "hit") + (" (there are more)" if answer.more else "") + likely
     why = _WHY.get(answer.outcome, "")
-    said = f"{hits}; {why}" if answer.hits and why else why or hits
-    return said + ("; the search was bounded before it had seen all matches" if answer.truncated else "")
+    counts = f"{hits}; {why}" if answer.hits and why else why or hits
+    return counts + ("; the search was bounded before it had seen all matches" if answer.truncated else "")
 
 
 def _counted(number: int, noun: str) -> str:

@@ -297,10 +297,10 @@ class Pull:
             self._space.namespace, session=first.session, after=first.position - 1, before=last.position + 1,
             damaged=lambda _, error: damaged.append(str(error)),
         )  # fmt: skip
-        told = [*islice((event for event in events if event.kind not in _BOOKKEEPING), SPAN_EVENTS_MAX + 1)]
-        following = told[SPAN_EVENTS_MAX].id if len(told) > SPAN_EVENTS_MAX else ""
+        listed = [*islice((event for event in events if event.kind not in _BOOKKEEPING), SPAN_EVENTS_MAX + 1)]
+        following = listed[SPAN_EVENTS_MAX].id if len(listed) > SPAN_EVENTS_MAX else ""
         return lambda tokens_max: answers.of_span(
-            str(address), told[:SPAN_EVENTS_MAX], last.sequence - first.sequence + 1, following=following,
+            str(address), listed[:SPAN_EVENTS_MAX], last.sequence - first.sequence + 1, following=following,
             damaged=damaged, tokens_max=tokens_max, count=self._count, visible=visible,
         )  # fmt: skip
 
@@ -326,29 +326,29 @@ def _checked(call: Call) -> dict[str, Any]:
         raise InvalidArgument(f"the arguments are no JSON object: {call.fault or 'nothing came'}")
     schema = next(tool.parameters for tool in TOOLS if tool.name == call.name)
     properties = schema["properties"]
-    given = {name: one for name, one in call.arguments.items() if one is not None}
-    unknown = [name for name in given if name not in properties]
+    arguments = {name: argument for name, argument in call.arguments.items() if argument is not None}
+    unknown = [name for name in arguments if name not in properties]
     if unknown:
         raise InvalidArgument(f"no argument {str(unknown[0])[:60]!r}; there are {', '.join(properties)}")
     read: dict[str, Any] = {}
-    for name, one in given.items():
-        read[name] = _listed(name, one) if properties[name]["type"] == "array" else _textual(name, one)
+    for name, argument in arguments.items():
+        read[name] = _listed(name, argument) if properties[name]["type"] == "array" else _textual(name, argument)
     missing = [name for name in schema["required"] if not str(read.get(name, "")).strip()]
     if missing:
         raise InvalidArgument(f"{missing[0]} is missing or empty")
     return read
 
 
-def _textual(name: str, given: object) -> str:
-    if not isinstance(given, str):
-        raise InvalidArgument(f"{name} is a text; got {str(given)[:60]!r}")
-    return given
+def _textual(name: str, argument: object) -> str:
+    if not isinstance(argument, str):
+        raise InvalidArgument(f"{name} is a text; got {str(argument)[:60]!r}")
+    return argument
 
 
-def _listed(name: str, given: object) -> list[str]:
-    listed = [given] if isinstance(given, str) else given
-    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
-        raise InvalidArgument(f"{name} is a list of texts; got {str(given)[:60]!r}")
+def _listed(name: str, argument: object) -> list[str]:
+    listed = [argument] if isinstance(argument, str) else argument
+    if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
+        raise InvalidArgument(f"{name} is a list of texts; got {str(argument)[:60]!r}")
     return listed
 
 
@@ -357,10 +357,10 @@ def _address(text: str) -> Pointer:
     try:
         return pointer.parse(text)
     except MalformedPointer:
-        found = set(pointer.find(text[:POINTER_TEXT_MAX]))
-        if len(found) != 1:
+        pointers = set(pointer.find(text[:POINTER_TEXT_MAX]))
+        if len(pointers) != 1:
             raise
-        return pointer.parse(found.pop())
+        return pointer.parse(pointers.pop())
 
 
 def _time(text: str | None) -> moment.Moment | None:
@@ -386,13 +386,13 @@ def _after_lines(pieces: Iterator[bytes], number: int) -> int | None:
     """Find the byte after so many lines; None when there are fewer."""
     offset = 0
     for piece in pieces:
-        found = piece.count(b"\n")
-        if found >= number:
+        lines = piece.count(b"\n")
+        if lines >= number:
             at = 0
             for _ in range(number):
                 at = piece.find(b"\n", at) + 1
             return offset + at
-        number -= found
+        number -= lines
         offset += len(piece)
     return None
 

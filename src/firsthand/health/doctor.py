@@ -124,7 +124,7 @@ def examine(
         silent = _silent(seen, root)
     took = int((time.monotonic() - begun) * 1000)
     report = HealthReport(
-        str(root), named, at, in_order(seen.findings), tuple(one for one in Stage if one in seen.stages),
+        str(root), named, at, in_order(seen.findings), tuple(stage for stage in Stage if stage in seen.stages),
         seen.figures, tuple(seen.agents), silent, took,
     )  # fmt: skip
     return _kept(root, report) if look.keep and space is not None else report
@@ -157,8 +157,8 @@ def _around(seen: _Seen, root: Path, namespace: str, look: Look, space: Space | 
         seen.check(Stage.HOOKS, lambda: surroundings.of_installed(places, fired, space))
     if space is not None and fired:
         seen.check(Stage.HOOKS, lambda: surroundings.of_firing(space, fired, at))
-    for one in fired:
-        seen.figures[f"fired {one.host} {one.event.value}"] = str(one.moment)
+    for hook in fired:
+        seen.figures[f"fired {hook.host} {hook.event.value}"] = str(hook.moment)
     if look.daemon is not None:
         seen.check(Stage.DAEMON, lambda: surroundings.of_daemon(look.daemon))
 
@@ -197,70 +197,69 @@ def _figures(seen: _Seen, space: Space, look: Look, at: Moment) -> list[Finding]
     seen.figures["text index"] = f"through {reach(reader, key, head).through if key else 0:,} of {head:,}"
     free = shutil.disk_usage(space.path).free if look.free_bytes is None else look.free_bytes
     seen.figures["free on the disk"] = f"{free >> 20:,} MB"
-    for one in space.vectors():
-        seen.figures[f"vectors by {one.embedder}"] = f"through {one.through:,} of {head:,}"
+    for vector in space.vectors():
+        seen.figures[f"vectors by {vector.embedder}"] = f"through {vector.through:,} of {head:,}"
     return []
 
 
 def _files(space: Space, look: Look, at: Moment) -> list[Finding]:
     """Look at the agents' folders, as many as the time allows; those that did something last first."""
-    begun, found = time.monotonic(), []
+    begun, findings = time.monotonic(), []
     for name in [look.agent] if look.agent else rows.agents(space)[:AGENTS_MAX]:
-        found += of_files(AgentSpace(space, name), at)
+        findings += of_files(AgentSpace(space, name), at)
         if time.monotonic() - begun > FILES_S:
             break
-    return found
+    return findings
 
 
 def _measured(seen: _Seen, space: Space, look: Look) -> list[Finding]:
     """Measure the agents, as many as the time allows."""
     named = [look.agent] if look.agent else rows.agents(space)
     begun = time.monotonic()
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for number, name in enumerate(named):
         over = number >= AGENTS_MAX or time.monotonic() - begun > MEASURE_S
         if over and not look.deep:
             what = f"{len(named) - number:,} of {len(named):,} agents were not measured"
-            found.append(Finding(Stage.EPISODES, Severity.NOTE, what, "firsthand doctor --deep, or --agent NAME"))
+            findings.append(Finding(Stage.EPISODES, Severity.NOTE, what, "firsthand doctor --deep, or --agent NAME"))
             break
         agent = AgentSpace(space, name)
-        one = measures.measure(agent, sample_max=None if look.deep else measures.SAMPLE_MAX)
-        seen.agents.append(one)
-        found += of_agent(one, measures.unverified(agent))
-    return found
+        health = measures.measure(agent, sample_max=None if look.deep else measures.SAMPLE_MAX)
+        seen.agents.append(health)
+        findings += of_agent(health, measures.unverified(agent))
+    return findings
 
 
-def of_agent(one: AgentHealth, unverified: Sequence[str] = ()) -> list[Finding]:
+def of_agent(health: AgentHealth, unverified: Sequence[str] = ()) -> list[Finding]:
     """Say what the measures of an agent mean."""
-    found = []
+    findings = []
 
     def add(stage: Stage, severity: Severity, what: str, mend: str) -> None:
-        found.append(Finding(stage, severity, what, mend, one.agent))
+        findings.append(Finding(stage, severity, what, mend, health.agent))
 
-    missed = ", ".join(one.missed[:3]) + (" ..." if len(one.missed) > 3 else "")
-    if one.coverage.hits < one.coverage.of:
-        severity = Severity.DEGRADED if one.coverage.hits else Severity.BROKEN
-        what = f"PC {one.coverage}: episodes were written that nobody can find: {missed}"
+    missed = ", ".join(health.missed[:3]) + (" ..." if len(health.missed) > 3 else "")
+    if health.coverage.hits < health.coverage.of:
+        severity = Severity.DEGRADED if health.coverage.hits else Severity.BROKEN
+        what = f"PC {health.coverage}: episodes were written that nobody can find: {missed}"
         add(Stage.EPISODES, severity, what, "firsthand store rebuild; firsthand agent close --all")
-    elif one.recall.of >= ENOUGH_EPISODES and one.recall.hits < LOW * one.recall.of:
-        what = f"SRR {one.recall}: episodes are not found by their own names: {missed}"
+    elif health.recall.of >= ENOUGH_EPISODES and health.recall.hits < LOW * health.recall.of:
+        what = f"SRR {health.recall}: episodes are not found by their own names: {missed}"
         mend = "name episodes by what they are about, so that their names tell them apart: firsthand agent close"
         add(Stage.RECALL, Severity.DEGRADED, what, mend)
-    if one.effective.of >= ENOUGH_EPISODES and one.effective.hits < LOW * one.effective.of:
-        what = f"effective ATR {one.effective}: the cues of a message seldom name the episode it is about"
+    if health.effective.of >= ENOUGH_EPISODES and health.effective.hits < LOW * health.effective.of:
+        what = f"effective ATR {health.effective}: the cues of a message seldom name the episode it is about"
         add(Stage.SHOWN, Severity.DEGRADED, what, "firsthand agent cues TEXT shows what is chosen")
-    if one.contradiction.hits:
-        what = f"{one.contradiction} of its files are recalled in an older version first"
+    if health.contradiction.hits:
+        what = f"{health.contradiction} of its files are recalled in an older version first"
         add(Stage.RECALL, Severity.DEGRADED, what, "firsthand store rebuild")
     if unverified:
         what = f"{len(unverified):,} episodes were written and not found again: {', '.join(unverified[:3])}"
         add(Stage.EPISODES, Severity.DEGRADED, what, "firsthand agent close SESSION tries again")
-    if one.aliases:
-        what = (
-            f"{len(one.aliases):,} groups of names are too alike (temporal aliasing): {' = '.join(one.aliases[0][:3])}"
-        )
+    if health.aliases:
+        alike = " = ".join(health.aliases[0][:3])
+        what = f"{len(health.aliases):,} groups of names are too alike (temporal aliasing): {alike}"
         add(Stage.EPISODES, Severity.NOTE, what, "name what tells the sessions apart in their first message")
-    return found
+    return findings
 
 
 def _silent(seen: _Seen, root: Path) -> Rate:

@@ -53,9 +53,9 @@ def pipeline_coverage(indexed: int, written: int) -> Rate:
     return Rate(indexed, written)
 
 
-def semantic_recall_rate(found: int, tested: int) -> Rate:
+def semantic_recall_rate(hits: int, tested: int) -> Rate:
     """Give SRR: episodes retrieved by their own topic, of those tested."""
-    return Rate(found, tested)
+    return Rate(hits, tested)
 
 
 def ambient_trigger_rate(episodes: int, window: int = WINDOW_NAMES) -> Rate:
@@ -63,9 +63,9 @@ def ambient_trigger_rate(episodes: int, window: int = WINDOW_NAMES) -> Rate:
     return Rate(min(window, episodes), episodes)
 
 
-def silent_failure_rate(lost: int, told: int, sent: int) -> Rate:
+def silent_failure_rate(lost: int, noticed: int, sent: int) -> Rate:
     """Give SFR: canaries lost of which nobody was told, of those sent."""
-    return Rate(lost - told, sent)
+    return Rate(lost - noticed, sent)
 
 
 @value
@@ -103,32 +103,32 @@ def measure(
     Raises:
         StoreError: the log cannot be read.
     """
-    found = episodes(agent)
-    tested = sample(found, sample_max)
-    coverage, recall = _coverage(agent, found), _recall(agent, tested)
+    written = episodes(agent)
+    tested = sample(written, sample_max)
+    coverage, recall = _coverage(agent, written), _recall(agent, tested)
     return AgentHealth(
-        agent.name, len(found), coverage.rate, recall.rate, ambient_trigger_rate(len(found)),
+        agent.name, len(written), coverage.rate, recall.rate, ambient_trigger_rate(len(written)),
         _effective(agent, tested, messages or {}), _contradiction(agent),
-        tuple(tuple(group) for group in aliases([one.name for one in found])),
+        tuple(tuple(group) for group in aliases([episode.name for episode in written])),
         tuple(dict.fromkeys(coverage.names + recall.names)),
     )  # fmt: skip
 
 
-def _coverage(agent: AgentSpace, found: Sequence[Episode]) -> _Missing:
+def _coverage(agent: AgentSpace, listed: Sequence[Episode]) -> _Missing:
     """Compare what was written, as file or as event, with what the index holds and the log gives back."""
     space = agent.space
-    events: dict[str, Event | None] = {one.name: _read(agent, one) for one in found}
-    gone = lacking(space, [one.position for one in events.values() if one is not None])
+    events: dict[str, Event | None] = {episode.name: _read(agent, episode) for episode in listed}
+    gone = lacking(space, [event.position for event in events.values() if event is not None])
     there = {name for name, event in events.items() if event is not None and event.position not in gone}
     written = set(events) | _files(agent.folder / "episodes")
     return _Missing(pipeline_coverage(len(there), len(written)), tuple(sorted(written - there)))
 
 
-def _read(agent: AgentSpace, one: Episode) -> Event | None:
+def _read(agent: AgentSpace, episode: Episode) -> Event | None:
     """Read an episode's event and its bytes; None when they do not come back."""
     try:
-        event = agent.space.event(one.pointer)
-        agent.space.expand(one.pointer)
+        event = agent.space.event(episode.pointer)
+        agent.space.expand(episode.pointer)
     except (PointerError, StoreDamaged):
         return None
     return event
@@ -141,14 +141,16 @@ def _files(folder: Path) -> set[str]:
 
 def _recall(agent: AgentSpace, tested: Sequence[Episode]) -> _Missing:
     scope = agent.scope()
-    missed = [one.name for one in tested if not _finds(agent, one, scope)]
+    missed = [episode.name for episode in tested if not _finds(agent, episode, scope)]
     return _Missing(semantic_recall_rate(len(tested) - len(missed), len(tested)), tuple(missed))
 
 
-def _finds(agent: AgentSpace, one: Episode, scope: Scope) -> bool:
+def _finds(agent: AgentSpace, episode: Episode, scope: Scope) -> bool:
     """Say whether an episode's name finds it, or the session that it is the record of, among the first that pass."""
-    answer = recall(agent.space, Query(question(one.name), scope, hits_max=HITS_MAX))
-    return passes(answer) and any(hit.pointer == str(one.pointer) or hit.session == one.session for hit in answer.hits)
+    answer = recall(agent.space, Query(question(episode.name), scope, hits_max=HITS_MAX))
+    return passes(answer) and any(
+        hit.pointer == str(episode.pointer) or hit.session == episode.session for hit in answer.hits
+    )
 
 
 def passes(answer: Answer) -> bool:
@@ -159,16 +161,16 @@ def passes(answer: Answer) -> bool:
 def _effective(agent: AgentSpace, tested: Sequence[Episode], messages: Mapping[str, str]) -> Rate:
     """Count the episodes whose name is among the cues for a message about them."""
     named = 0
-    for one in tested:
-        cues = cues_of(agent, messages.get(one.session) or _message(agent, one))
-        named += one.name in cues.names
+    for episode in tested:
+        cues = cues_of(agent, messages.get(episode.session) or _message(agent, episode))
+        named += episode.name in cues.names
     return Rate(named, len(tested))
 
 
-def _message(agent: AgentSpace, one: Episode) -> str:
+def _message(agent: AgentSpace, episode: Episode) -> str:
     """Give the words that a session of an episode began with; its topic where there is no such message."""
-    asked = next(agent.space.events(one.session, kind=Kind.USER_MESSAGE, limit=1), None)
-    return (asked.text[:MESSAGE_CHARACTERS_MAX] if asked is not None else "") or one.topic
+    asked = next(agent.space.events(episode.session, kind=Kind.USER_MESSAGE, limit=1), None)
+    return (asked.text[:MESSAGE_CHARACTERS_MAX] if asked is not None else "") or episode.topic
 
 
 def _contradiction(agent: AgentSpace) -> Rate:
@@ -187,11 +189,11 @@ def _older_first(agent: AgentSpace, key: str, newest_first: Sequence[Event]) -> 
     """Say whether a superseded version of a file is recalled above its current one."""
     text = f"{question(Path(key).stem)} {newest_first[0].text[:MESSAGE_CHARACTERS_MAX]}"
     answer = recall(agent.space, Query(text, Scope((agent.session,)), hits_max=HITS_MAX))
-    known = {f"fh:{one.id}": number for number, one in enumerate(newest_first)}
+    known = {f"fh:{version.id}": number for number, version in enumerate(newest_first)}
     ranks = [known[hit.pointer] for hit in answer.hits if hit.pointer in known]
     return bool(ranks) and ranks[0] > 0
 
 
 def unverified(agent: AgentSpace) -> list[str]:
     """Name the episodes that were not found by their own topic after they were written (recall-problem 9.2)."""
-    return [one.name for one in episodes(agent) if not one.verified and one.stage in _NOT_SEEN]
+    return [episode.name for episode in episodes(agent) if not episode.verified and episode.stage in _NOT_SEEN]

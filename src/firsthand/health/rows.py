@@ -48,7 +48,7 @@ def lacking(space: Space, positions: Collection[int]) -> set[int]:
     db, key = _db(space)
     at = reach(space.log.reader, key, space.log.reader.head(space.namespace)[0])
     if not at.fault:
-        positions = {one for one in positions if one <= at.through}
+        positions = {position for position in positions if position <= at.through}
     try:
         return events_without_rows(db, key, positions)
     except (apsw.SQLError, apsw.CorruptError):
@@ -61,18 +61,18 @@ def newest(space: Space, most: int) -> list[int]:
     head = space.log.reader.head(space.namespace)[0]
     low, high = key_of(key, max(0, head - NEWEST_POSITIONS)), key_of(key, head)
     sql = "SELECT key FROM event WHERE key > ? AND key <= ? AND salt IS NOT NULL ORDER BY key DESC LIMIT ?"
-    return [found & POSITION_MAX for (found,) in _all(db, sql, (low, high, most))]
+    return [position & POSITION_MAX for (position,) in _all(db, sql, (low, high, most))]
 
 
 def spread(space: Space, through: int) -> list[int]:
     """Give positions of events of the namespace from all along the log, up to a position."""
     db, key = _db(space)
     sql = "SELECT key FROM event WHERE key BETWEEN ? AND ? AND salt IS NOT NULL LIMIT 1"
-    found = []
+    positions = []
     for number in range(SPREAD):
         low = 1 + through * number // SPREAD
-        found += _all(db, sql, (key_of(key, low), key_of(key, min(through, low + SPREAD_POSITIONS))))
-    return sorted({row & POSITION_MAX for (row,) in found})
+        positions += _all(db, sql, (key_of(key, low), key_of(key, min(through, low + SPREAD_POSITIONS))))
+    return sorted({row & POSITION_MAX for (row,) in positions})
 
 
 def clocks(space: Space, most: int) -> Clocks:
@@ -88,8 +88,8 @@ def last_taken_in(space: Space) -> int | None:
     """Say when the newest event of the namespace was taken in, in microseconds since 1970; None without one lately."""
     db, key = _db(space)
     at = newest(space, 1)
-    found = _all(db, "SELECT ingested FROM event WHERE key = ?", (key_of(key, at[0]),)) if at else []
-    return int(found[0][0]) if found else None
+    rows = _all(db, "SELECT ingested FROM event WHERE key = ?", (key_of(key, at[0]),)) if at else []
+    return int(rows[0][0]) if rows else None
 
 
 def last_of_host(space: Space, host: str) -> int | None:
@@ -108,8 +108,8 @@ def last_of_host(space: Space, host: str) -> int | None:
         "SELECT max(e.ingested) FROM event e JOIN session s ON s.key = e.session WHERE e.key > ? "  # noqa: S608
         f"AND e.key <= ? AND e.kind IN ({kinds}) AND s.name >= ? AND s.name < ?"
     )
-    found = _all(db, sql, (key_of(key, max(0, head - NEWEST_POSITIONS)), key_of(key, head), f"{host}:", f"{host};"))
-    return None if found[0][0] is None else int(found[0][0])
+    rows = _all(db, sql, (key_of(key, max(0, head - NEWEST_POSITIONS)), key_of(key, head), f"{host}:", f"{host};"))
+    return None if rows[0][0] is None else int(rows[0][0])
 
 
 def agents(space: Space) -> list[str]:

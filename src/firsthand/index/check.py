@@ -36,15 +36,15 @@ def check(db: apsw.Connection, namespace: int, reached: Reached, damaged: Collec
         reached: how far the index reached then.
         damaged: positions of events that cannot be read: they may be in the index or not.
     """
-    found: list[str] = []
+    faults: list[str] = []
     head = _all(db, "SELECT head_position FROM namespace WHERE key = ?", (namespace,))[0][0]
     if reached.fault:
-        found.append(f"the text index reaches position {reached.position:,} of {head:,}: {reached.fault}")
+        faults.append(f"the text index reaches position {reached.position:,} of {head:,}: {reached.fault}")
     try:
-        found += _check_rows(db, namespace, reached.position, damaged)
+        faults += _check_rows(db, namespace, reached.position, damaged)
     except (apsw.SQLError, apsw.CorruptError) as error:
-        found.append(f"the text index cannot be read ({error}); {_REBUILD}")
-    return found
+        faults.append(f"the text index cannot be read ({error}); {_REBUILD}")
+    return faults
 
 
 def _check_rows(db: apsw.Connection, namespace: int, through: int, damaged: Collection[int]) -> Iterator[str]:

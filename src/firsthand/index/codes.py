@@ -91,8 +91,8 @@ def distances(words: NDArray[np.uint64], query: NDArray[np.uint64]) -> NDArray[n
     differing, ones, some = np.empty(count, np.uint64), np.empty(count, np.uint8), np.empty(count, np.uint8)
     for start in range(0, len(query), 3):  # three words have at most 192 bits: they fit a byte, four times as quick
         some.fill(0)
-        for one, asked in zip(words[start : start + 3], query[start : start + 3], strict=True):
-            np.bitwise_xor(one, asked, out=differing)
+        for word, asked in zip(words[start : start + 3], query[start : start + 3], strict=True):
+            np.bitwise_xor(word, asked, out=differing)
             np.bitwise_count(differing, out=ones)
             some += ones
         total += some
@@ -122,15 +122,15 @@ def about(vectors: Floats, middle: Floats) -> Floats:
     to .60 for all-MiniLM alone, from .489 to .53 for wordllama, and the cosines of all models have the same spread.
     """
     seen = vectors - middle
-    found: Floats = seen * _shares_of_length(seen)[:, None]
-    return found
+    scores: Floats = seen * _shares_of_length(seen)[:, None]
+    return scores
 
 
 def _shares_of_length(vectors: Floats) -> Floats:
     """Give 1 over the length of each vector; 0 for what is as good as nothing."""
     length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    found: Floats = np.where(length > NEAR_MIDDLE, 1 / np.where(length > NEAR_MIDDLE, length, 1), 0).astype(np.float32)
-    return found
+    shares: Floats = np.where(length > NEAR_MIDDLE, 1 / np.where(length > NEAR_MIDDLE, length, 1), 0).astype(np.float32)
+    return shares
 
 
 def cosines(sealed: Sequence[bytes], query: Floats, middle: Floats) -> Floats:
@@ -139,21 +139,21 @@ def cosines(sealed: Sequence[bytes], query: Floats, middle: Floats) -> Floats:
     Args:
         query: its direction about the middle.
     """
-    rows = _unpacked([one[4:] for one in sealed], len(query))
+    rows = _unpacked([row[4:] for row in sealed], len(query))
     seen = rows["small"] * rows["scale"][:, None]
     seen -= middle
     # Not as a matrix product: the threads that one brings cost ten times the sum itself while others work.
-    found: Floats = np.einsum("ij,j->i", seen, query) * _shares_of_length(seen)
-    return np.clip(found, -1, 1)
+    similarity: Floats = np.einsum("ij,j->i", seen, query) * _shares_of_length(seen)
+    return np.clip(similarity, -1, 1)
 
 
 def _unpacked(coded: Sequence[bytes], dimension: int) -> NDArray[np.void]:
-    kept = np.dtype([("scale", "<f4"), ("small", "i1", (dimension,))])
-    assert kept.itemsize == HEAD_BYTES - 4 + dimension
-    return np.frombuffer(b"".join(coded), kept)
+    layout = np.dtype([("scale", "<f4"), ("small", "i1", (dimension,))])
+    assert layout.itemsize == HEAD_BYTES - 4 + dimension
+    return np.frombuffer(b"".join(coded), layout)
 
 
 def small_of(sealed: Sequence[bytes], dimension: int) -> NDArray[np.int8]:
     """Give the bytes of kept vectors, one a row."""
-    found: NDArray[np.int8] = _unpacked([one[4:] for one in sealed], dimension)["small"]
-    return found
+    small: NDArray[np.int8] = _unpacked([row[4:] for row in sealed], dimension)["small"]
+    return small

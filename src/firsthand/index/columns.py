@@ -171,8 +171,8 @@ def _turn(arrays: dict[str, NDArray[Any]], low: int, high: int) -> None:
     position = arrays["position"]
     first = np.flatnonzero(position[low:high] != position[low - 1 : high - 1]) + low
     arrays["after"][arrays["before"][first]] = first
-    said = first[(arrays["flags"][first] & SAID > 0) & (arrays["tokens"][first] > 0)]
-    arrays["following"][arrays["previous"][said]] = said
+    spoken = first[(arrays["flags"][first] & SAID > 0) & (arrays["tokens"][first] > 0)]
+    arrays["following"][arrays["previous"][spoken]] = spoken
     arrays["after"][0] = arrays["following"][0] = 0
 
 

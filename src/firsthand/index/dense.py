@@ -119,11 +119,11 @@ class Dense:
 def states(log: Log, namespace: str, dense: Dense | None) -> tuple[VectorSpace, ...]:
     """Tell the spaces of a namespace, oldest first; that of the embedder at hand too when it is not begun yet."""
     current = None if dense is None else identity_of(dense.embedder)
-    found = [
-        VectorSpace(one.identity, one.dimension, one.vectors, one.through, one.identity == current)
-        for one in vectors.spaces(log.reader.db, log.reader.namespace_key(namespace))
-        if not one.identity.startswith(vectors.DROPPED)
+    followed = [
+        VectorSpace(space.identity, space.dimension, space.vectors, space.through, space.identity == current)
+        for space in vectors.spaces(log.reader.db, log.reader.namespace_key(namespace))
+        if not space.identity.startswith(vectors.DROPPED)
     ]
-    if dense is not None and not any(one.current for one in found):
-        found.append(VectorSpace(identity_of(dense.embedder), dense.embedder.dimension, 0, 0, True))
-    return tuple(found)
+    if dense is not None and not any(state.current for state in followed):
+        followed.append(VectorSpace(identity_of(dense.embedder), dense.embedder.dimension, 0, 0, True))
+    return tuple(followed)

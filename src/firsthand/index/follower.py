@@ -205,7 +205,7 @@ def _extend(db: apsw.Connection, space: vectors.Space, batch: _Batch, coded: Cod
         return
     keys = array("q", sorted({key_of(space.namespace, position_of(row)) for row in batch.rows}))
     gone = {position for (position,) in db.execute(_ERASED, (apsw.carray(keys),))}
-    kept = [at for at, row in enumerate(batch.rows) if position_of(row) not in gone]
-    coded = coded.only(kept)
-    rows = [batch.rows[at] for at in kept]
+    staying = [at for at, row in enumerate(batch.rows) if position_of(row) not in gone]
+    coded = coded.only(staying)
+    rows = [batch.rows[at] for at in staying]
     vectors.extend(db, space, batch.through, rows, coded.coded, coded.bits, coded.added_to(space.total))

@@ -90,8 +90,8 @@ def rows_of(event: Event, contents: ContentReader, stems: Stems) -> Iterator[Ind
         read = read or words.reading(passage.data, event.media, event.kind)
         text = read(passage.data)
         called = name_tokens(event.session, event.meta, "" if passage.number else text)
-        found = words.of_text(text, head, " ".join([around, *called]))
-        yield _row(passage.start, len(passage.data), flags, found, stems)
+        terms = words.of_text(text, head, " ".join([around, *called]))
+        yield _row(passage.start, len(passage.data), flags, terms, stems)
     for number, situation in enumerate(words.situations(event)):
         yield _row(number, 0, SITUATION, words.of_text(situation), stems)
 
@@ -104,8 +104,8 @@ def passages_of(event: Event, contents: ContentReader) -> Iterator[Passage]:
     return cut(contents.pieces(event), event.artifact.size_bytes)
 
 
-def _row(start: int, size: int, flags: int, found: words.Words, stems: Stems) -> IndexRow:
-    tokens = stems(found.text)
+def _row(start: int, size: int, flags: int, terms: words.Words, stems: Stems) -> IndexRow:
+    tokens = stems(terms.text)
     counts = Counter(tokens)
     repeated: list[str] = []
     if len(counts) < len(tokens):
@@ -117,7 +117,7 @@ def _row(start: int, size: int, flags: int, found: words.Words, stems: Stems) ->
                     repeated.append(term + 2 * MARK)
                     if count >= fifth:
                         repeated.append(term + 3 * MARK)
-    for term in stems(found.exact) if found.exact else ():
+    for term in stems(terms.exact) if terms.exact else ():
         if term not in counts:
             counts[term] = 1
     if max(map(len, counts), default=0) > TERM_CHARACTERS_MAX:

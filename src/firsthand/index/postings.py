@@ -102,13 +102,13 @@ class IndexMoment:
         )
         state = state_of(db, namespace) if reached.through else None
         with cache.lock:
-            kept = self._kept = cache.generation(state.generation if state is not None else 0)
+            generation = self._kept = cache.generation(state.generation if state is not None else 0)
             self._rows = state.rows if state is not None else 0  # in the index
             try:
-                self._read_columns(kept.columns, 0 if state is None else state.position - reached.through)
+                self._read_columns(generation.columns, 0 if state is None else state.position - reached.through)
             except (apsw.SQLError, apsw.CorruptError) as error:
                 faults.append(_unreadable(error))
-                kept = self._kept = cache.generation(-1)
+                generation = self._kept = cache.generation(-1)
                 self._rows = 0
             through = reached.through if self._rows else 0
             tail = cache.tail.rows(reader, db, namespace, self._stems, through, head, self._rows)
@@ -118,7 +118,7 @@ class IndexMoment:
             faults += [f"event {position:,} is not in the text index as a whole" for position in tail.cut_short]
             faults += [f"event {position:,} cannot be read; run 'firsthand store verify'" for position in tail.damaged]
             self._tail: TailRows = tail
-            self.columns: Columns = kept.columns.with_tail(
+            self.columns: Columns = generation.columns.with_tail(
                 self._rows, tail.columns, private=gap or bool(tail.cut_short)
             )
         self._faults = dict.fromkeys(faults)
@@ -142,9 +142,9 @@ class IndexMoment:
     @property
     def agents(self) -> Mapping[int, str]:
         """The names of those who spoke or acted in the namespace, by key."""
-        kept = self._kept
+        generation = self._kept
         with self._cache.lock:
-            through, names = kept.agents
+            through, names = generation.agents
         if through != len(self.columns):
             keys = np.flatnonzero(np.bincount(self.columns.agent[1:]))
             sql = "SELECT key, text FROM name WHERE key IN (SELECT value FROM carray(?))"
@@ -152,7 +152,7 @@ class IndexMoment:
             rows: list[Any] = self._db.execute(sql, (apsw.carray(array("q", new)),)).fetchall() if new else []
             names = names | dict(rows)
             with self._cache.lock:
-                kept.agents = (len(self.columns), names)
+                generation.agents = (len(self.columns), names)
         return names
 
     # terms -----------------------------------------------------------------------------------------
@@ -169,8 +169,8 @@ class IndexMoment:
         """
         if MARK in term:
             return _NO_ROWS, _TIMES[:0]
-        kept = self._postings(term)
-        rows, marks = kept.rows, kept.marks
+        cached = self._postings(term)
+        rows, marks = cached.rows, cached.marks
         if tail := terms_in(self._tail.rows, term):
             at, levels = zip(*tail, strict=True)
             rows = np.concatenate((rows, np.array(at, np.int64) + (self._rows + 1)))
@@ -188,28 +188,28 @@ class IndexMoment:
 
     def words_with(self, part: str, limit: int) -> tuple[str, ...]:
         """Give indexed terms that hold a part of a word (three characters or more), the oldest first."""
-        found: dict[str, None] = {}
+        words: dict[str, None] = {}
         for each in {part.casefold(): None, "".join(self._stems(part)): None}:  # what it ends in may have been stemmed
             if len(each) < PART_CHARACTERS_MIN:
                 continue
             if self._rows:
                 with self._cache.lock:
                     self._kept.vocabulary.read(self._db, self._schema)
-                    found |= dict.fromkeys(self._kept.vocabulary.holding(each, limit))
+                    words |= dict.fromkeys(self._kept.vocabulary.holding(each, limit))
             for row in self._tail.rows:
-                if len(found) >= limit:
+                if len(words) >= limit:
                     break
-                found |= dict.fromkeys(holding("\n" + "\n".join(row.counts) + "\n", each, limit))
-        return tuple(found)[:limit]
+                words |= dict.fromkeys(holding("\n" + "\n".join(row.counts) + "\n", each, limit))
+        return tuple(words)[:limit]
 
     def scope_mask(self, scope: Scope) -> NDArray[np.bool_] | None:
         """Say of each row whether it is in a scope; None where all are."""
         return mask_of(self._db, self._namespace, scope, self.columns)
 
     def _postings(self, term: str) -> _Postings:
-        kept = self._kept
+        generation = self._kept
         with self._cache.lock:
-            known = kept.postings.get(term)
+            known = generation.postings.get(term)
         if known is None or known.through > self._rows:
             through, rows, marks = 0, _NO_ROWS, np.empty(0, np.uint8)
         elif known.through == self._rows:
@@ -225,19 +225,19 @@ class IndexMoment:
             holders = self._fetch(term + MARK * mark, through)
             levels[holders] += 1
         levels = levels[new]
-        found = _Postings(self._rows, np.concatenate((rows, new)), np.concatenate((marks, levels)))
+        postings = _Postings(self._rows, np.concatenate((rows, new)), np.concatenate((marks, levels)))
         with self._cache.lock:
-            self._keep(kept, term, found)
-        return found
+            self._keep(generation, term, postings)
+        return postings
 
     @staticmethod
-    def _keep(kept: _Generation, term: str, postings: _Postings) -> None:
-        before = kept.postings.pop(term, None)
-        kept.size += len(postings.rows) - (len(before.rows) if before is not None else 0)
-        kept.postings[term] = postings
-        while kept.size > CACHE_POSTINGS_MAX:
-            _, oldest = kept.postings.popitem(last=False)
-            kept.size -= len(oldest.rows)
+    def _keep(generation: _Generation, term: str, postings: _Postings) -> None:
+        before = generation.postings.pop(term, None)
+        generation.size += len(postings.rows) - (len(before.rows) if before is not None else 0)
+        generation.postings[term] = postings
+        while generation.size > CACHE_POSTINGS_MAX:
+            _, oldest = generation.postings.popitem(last=False)
+            generation.size -= len(oldest.rows)
 
     def _fetch(self, term: str, after: int) -> Rows:
         """Read the rows of a term from the index: as one text, since a row of SQLite's costs three times a number."""
@@ -246,8 +246,8 @@ class IndexMoment:
             f"SELECT group_concat(rowid) FROM {self._schema}.{self._table} "  # noqa: S608 - a number
             f"WHERE {self._table} MATCH ?{' AND rowid > ?' if after else ''}"
         )
-        found = self._one(term, sql, values)
-        return _NO_ROWS if found is None else np.fromstring(found, np.int64, sep=",")
+        row = self._one(term, sql, values)
+        return _NO_ROWS if row is None else np.fromstring(row, np.int64, sep=",")
 
     def _count(self, term: str) -> int:
         sql = f"SELECT doc FROM {self._schema}.{self._table}_terms WHERE term = ?"  # noqa: S608 - a number

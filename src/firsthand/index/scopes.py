@@ -53,8 +53,8 @@ def _among(numbers: NDArray[Any], keys: Sequence[int]) -> Mask:
     """Say of each number whether it is one of some keys: by a table, since keys are small and many lie together."""
     table = np.zeros(max(int(numbers.max(initial=0)), *keys, 0) + 1, np.bool_)
     table[list(keys)] = True
-    found: Mask = table[numbers]
-    return found
+    mask: Mask = table[numbers]
+    return mask
 
 
 def _sessions(db: apsw.Connection, namespace: int, names: Sequence[str]) -> list[int]:

@@ -259,9 +259,10 @@ def keys_of(db: apsw.Connection, namespace: int, events: Sequence[Event]) -> dic
     base = key_of(namespace, 0)
     sql = "SELECT key, session, agent FROM event WHERE key >= ? AND key <= ?"
     rows: list[Any] = db.execute(sql, (base + events[0].position, base + events[-1].position)).fetchall()
-    found = {key - base: (session, agent) for key, session, agent in rows}
+    by_position = {key - base: (session, agent) for key, session, agent in rows}
     return {
-        event.position: (found[event.position][0], found[event.position][1] if event.agent else 0) for event in events
+        event.position: (by_position[event.position][0], by_position[event.position][1] if event.agent else 0)
+        for event in events
     }
 
 
@@ -359,14 +360,14 @@ def _emptied(db: apsw.Connection, schema: str, gone: Collection[int]) -> list[in
             if not (erased or last in ends or previous in ends):
                 continue
             end = SessionEnd(past(last, said=False) % number, past(previous, said=True) % number)
-            kept, flags = row[:_FLAGS], row[_FLAGS]
+            values, flags = row[:_FLAGS], row[_FLAGS]
             if erased:
                 ends[number] = end
                 if not flags & ERASED:
                     empty.append(number)
-                kept, flags = (row[_POSITION], 0, 0, 0, *row[4:_FLAGS]), ERASED
+                values, flags = (row[_POSITION], 0, 0, 0, *row[4:_FLAGS]), ERASED
             distances = (number - end.last if end.last else 0, number - end.previous if end.previous else 0)
-            rows[number - first] = (*kept, flags, *distances)
+            rows[number - first] = (*values, flags, *distances)
             changed = True
         if changed:
             _write_block(db, schema, first, rows)

@@ -27,14 +27,14 @@ SUM_ERROR = 1e-9
 
 def check(db: apsw.Connection) -> list[str]:
     """Say what is wrong with the vectors of a store. Reads all of them."""
-    found: list[str] = []
+    faults: list[str] = []
     try:
         with db:  # one snapshot: a follower may be at work
             spaces = vectors.spaces(db)
-            found += [f"vectors by {one.identity}: {fault}" for one in spaces for fault in _check_space(db, one)]
+            faults += [f"vectors by {space.identity}: {fault}" for space in spaces for fault in _check_space(db, space)]
     except (apsw.SQLError, apsw.CorruptError, StoreDamaged) as error:
-        found.append(f"the vectors cannot be read ({error}); {vectors.REPAIR}")
-    return found
+        faults.append(f"the vectors cannot be read ({error}); {vectors.REPAIR}")
+    return faults
 
 
 def deep_check(
@@ -51,8 +51,8 @@ def deep_check(
         damaged: positions of events that cannot be read: they are compared on neither side.
     """
     with db:
-        spaces = [one for one in vectors.spaces(db, namespace) if one.identity.endswith(f" texts-{VERSION}")]
-        there = {one.key: sorted(_rows(db, one, damaged)) for one in spaces}
+        spaces = [space for space in vectors.spaces(db, namespace) if space.identity.endswith(f" texts-{VERSION}")]
+        there = {space.key: sorted(_rows(db, space, damaged)) for space in spaces}
     wanted = [
         row
         for batch in (batches if spaces else ())
@@ -60,16 +60,16 @@ def deep_check(
         if entry.event.position not in damaged
         for row, _ in texts_of(entry.event, contents)
     ]
-    found = []
+    faults = []
     for space in spaces:
         must = sorted(row for row in wanted if position_of(row) <= space.through)
         if must != there[space.key]:
             odd = min(set(must) ^ set(there[space.key]), default=0, key=position_of)
-            found.append(
+            faults.append(
                 f"vectors by {space.identity}: {len(there[space.key]):,} rows are there, the log up to position "
                 f"{space.through:,} has {len(must):,}; they part at position {position_of(odd):,}; {vectors.REPAIR}"
             )
-    return found
+    return faults
 
 
 def _rows(db: apsw.Connection, space: vectors.Space, damaged: Collection[int]) -> Iterator[int]:
@@ -90,13 +90,13 @@ def _check_space(db: apsw.Connection, space: vectors.Space) -> Iterator[str]:
         try:
             chunk = vectors.read_chunk(db, space, number)
             slots = [slot for slot, row in enumerate(chunk.rows) if row != EMPTY]
-            kept = vectors.read_vectors(db, space, [number * CHUNK_VECTORS + slot for slot in slots])
+            vectors_kept = vectors.read_vectors(db, space, [number * CHUNK_VECTORS + slot for slot in slots])
         except StoreDamaged as error:
             yield str(error)
             continue
         counted += len(slots)
-        added = _added(added, kept)
-        yield from _check_chunk(db, space, chunk, slots, kept)
+        added = _added(added, vectors_kept)
+        yield from _check_chunk(db, space, chunk, slots, vectors_kept)
     stored: Any = db.execute(f"SELECT count(*) FROM vector_{space.key}").get  # noqa: S608 - a number
     if space.identity.startswith(vectors.DROPPED):
         stored = 0  # what is left of it goes with the next steps
@@ -114,21 +114,21 @@ def _doubles(total: bytes) -> tuple[float, ...]:
     return unpack(f"<{len(total) // 8}d", total)
 
 
-def _added(total: bytes, kept: list[bytes]) -> bytes:
+def _added(total: bytes, stored: list[bytes]) -> bytes:
     from . import codes  # noqa: PLC0415 - numpy
 
-    return codes.Codes(tuple(one[4:] for one in kept), ()).added_to(total)
+    return codes.Codes(tuple(vector[4:] for vector in stored), ()).added_to(total)
 
 
 def _check_chunk(
-    db: apsw.Connection, space: vectors.Space, chunk: vectors.Chunk, slots: list[int], kept: list[bytes]
+    db: apsw.Connection, space: vectors.Space, chunk: vectors.Chunk, slots: list[int], stored: list[bytes]
 ) -> Iterator[str]:
     width = bit_bytes(space.dimension)
     bits = [chunk.bits[slot * width : (slot + 1) * width] for slot in slots]
-    if kept:
+    if stored:
         from . import codes  # noqa: PLC0415 - numpy
 
-        if codes.bits_of(codes.small_of(kept, space.dimension)) != bits:
+        if codes.bits_of(codes.small_of(stored, space.dimension)) != bits:
             yield f"chunk {chunk.number}: its bits are not those of its vectors; {vectors.REPAIR}"
     positions = sorted({position_of(chunk.rows[slot]) for slot in slots})
     if positions and not chunk.first <= positions[0] <= positions[-1] <= chunk.last <= space.through:

@@ -67,8 +67,8 @@ class Scan:
     @staticmethod
     def query(vector: NDArray[np.float64]) -> Floats:
         """Scale the vector of a question."""
-        found: Floats = codes.unit(vector[None, :])[0]
-        return found
+        unit: Floats = codes.unit(vector[None, :])[0]
+        return unit
 
     def nearest(
         self, db: apsw.Connection, space: vectors.Space, query: Floats, limit: int, inside: Inside | None = None
@@ -104,7 +104,7 @@ class Scan:
         self, db: apsw.Connection, space: vectors.Space, query: Floats, wanted: int, inside: Inside | None
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Give numbers and rows of the vectors with the fewest differing bits."""
-        words, kept = codes.query_words(query), _Fewest(wanted)
+        words, best = codes.query_words(query), _Fewest(wanted)
         outline = vectors.outline(db, space)
         for start in range(0, len(outline), BLOCK_CHUNKS):
             part = outline[start : start + BLOCK_CHUNKS]
@@ -113,8 +113,8 @@ class Scan:
             distances[block.empty] = codes.FAR
             if inside is not None:
                 distances[~inside(block.rows)] = codes.FAR
-            kept.add(distances, start * CHUNK_VECTORS, block.rows)
-        return kept.numbers, kept.rows
+            best.add(distances, start * CHUNK_VECTORS, block.rows)
+        return best.numbers, best.rows
 
     def _block(self, db: apsw.Connection, space: vectors.Space, number: int, outline: Outline) -> _Block:
         """Give the bits of a block, from memory if they were read in these versions."""
@@ -125,10 +125,10 @@ class Scan:
             return known
         block = _read_block(db, space, versions, [chunk for chunk, *_ in outline])
         with self._lock:
-            kept = {key: one for key, one in self._blocks.items() if key[0] == space.key and key[1] != number}
-            if sum(one.size_bytes for one in kept.values()) + block.size_bytes <= self._bytes_max:
-                kept[space.key, number] = block
-            self._blocks = kept
+            others = {key: block for key, block in self._blocks.items() if key[0] == space.key and key[1] != number}
+            if sum(block.size_bytes for block in others.values()) + block.size_bytes <= self._bytes_max:
+                others[space.key, number] = block
+            self._blocks = others
         return block
 
 

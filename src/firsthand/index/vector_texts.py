@@ -56,10 +56,10 @@ def texts_of(event: Event, contents: ContentReader) -> Iterator[tuple[int, str]]
 
 
 def _speaker(event: Event) -> str:
-    said = event.agent or next((one for key in _SPEAKERS if isinstance(one := event.meta.get(key), str)), "")
-    return f"{said}: " if said else ""
+    speaker = event.agent or next((value for key in _SPEAKERS if isinstance(value := event.meta.get(key), str)), "")
+    return f"{speaker}: " if speaker else ""
 
 
 def _beside(event: Event) -> str:
-    found = [one for key in _BESIDE if isinstance(one := event.meta.get(key), str)]
-    return f" [{' '.join(found)[:BESIDE_CHARACTERS_MAX]}]" if found else ""
+    values = [value for key in _BESIDE if isinstance(value := event.meta.get(key), str)]
+    return f" [{' '.join(values)[:BESIDE_CHARACTERS_MAX]}]" if values else ""

@@ -159,18 +159,18 @@ def spaces(db: apsw.Connection, namespace: int | None = None) -> list[Space]:
     """
     if not there(db):
         return []
-    found = [Space(*row) for row in _all(db, _SPACE + "ORDER BY key")]
-    for one in found:
-        numbers = (one.key, one.namespace, one.dimension, one.through, one.vectors, one.version)
-        whole = all(isinstance(n, int) and n >= 0 for n in numbers) and isinstance(one.identity, str)
-        if not whole or not isinstance(one.total, bytes) or len(one.total) != 8 * one.dimension:
-            raise StoreDamaged(f"what the store says of vectors is damaged ({one!r:.200}); {REPAIR}")
-    return [one for one in found if namespace in {None, one.namespace}]
+    known = [Space(*row) for row in _all(db, _SPACE + "ORDER BY key")]
+    for space in known:
+        numbers = (space.key, space.namespace, space.dimension, space.through, space.vectors, space.version)
+        whole = all(isinstance(n, int) and n >= 0 for n in numbers) and isinstance(space.identity, str)
+        if not whole or not isinstance(space.total, bytes) or len(space.total) != 8 * space.dimension:
+            raise StoreDamaged(f"what the store says of vectors is damaged ({space!r:.200}); {REPAIR}")
+    return [space for space in known if namespace in {None, space.namespace}]
 
 
 def find(db: apsw.Connection, namespace: int, identity: str) -> Space | None:
     """Find the space of an embedder; None when it has none yet."""
-    return next((one for one in spaces(db, namespace) if one.identity == identity), None)
+    return next((space for space in spaces(db, namespace) if space.identity == identity), None)
 
 
 def there(db: apsw.Connection) -> bool:
@@ -254,7 +254,7 @@ def extend(
         StoreDamaged: the chunk that was begun is not what was written.
     """
     assert len(rows) == len(coded) == len(bits)
-    assert all(len(one) == HEAD_BYTES - 4 + space.dimension for one in coded)
+    assert all(len(code) == HEAD_BYTES - 4 + space.dimension for code in coded)
     version = space.version + 1
     first = _next_number(db, space)
     at = 0
@@ -270,7 +270,7 @@ def extend(
         at = end
     db.executemany(
         f"INSERT INTO vector_{space.key} VALUES (?, ?)",  # noqa: S608 - a number
-        ((number, sealed(number, one)) for number, one in enumerate(coded, first)),
+        ((number, sealed(number, code)) for number, code in enumerate(coded, first)),
     )
     db.execute(
         "UPDATE vector_space SET through = ?, vectors = vectors + ?, version = ?, total = ? WHERE key = ?",
@@ -318,7 +318,7 @@ def _take_out(db: apsw.Connection, space: Space, positions: Collection[int]) -> 
             total = [of_all - scale * own for of_all, own in zip(total, array("b", data[HEAD_BYTES:]), strict=True)]
         db.executemany(
             f"DELETE FROM vector_{space.key} WHERE number = ?",  # noqa: S608 - a number
-            ((one,) for one in numbers),
+            ((number,) for number in numbers),
         )
         gone += len(slots)
     db.execute(
@@ -333,10 +333,10 @@ def _take_out(db: apsw.Connection, space: Space, positions: Collection[int]) -> 
 def outline(db: apsw.Connection, space: Space) -> list[tuple[int, int, int, int]]:
     """List the chunks of a space: number, version, least and greatest position."""
     sql = "SELECT chunk, version, first, last FROM vector_chunk WHERE space = ? ORDER BY chunk"
-    found = _all(db, sql, (space.key,))
-    if not all(isinstance(number, int) for row in found for number in row):
+    rows = _all(db, sql, (space.key,))
+    if not all(isinstance(number, int) for row in rows for number in row):
         raise StoreDamaged(f"the list of chunks of the vectors by {space.identity} is damaged; {REPAIR}")
-    return found
+    return rows
 
 
 def read_chunk(db: apsw.Connection, space: Space, number: int) -> Chunk:
@@ -346,10 +346,10 @@ def read_chunk(db: apsw.Connection, space: Space, number: int) -> Chunk:
         StoreDamaged: it is missing, or not what was written.
     """
     sql = "SELECT version, first, last, checksum, rows, bits FROM vector_chunk WHERE space = ? AND chunk = ?"
-    found = _all(db, sql, (space.key, number))
-    if not found:
+    matches = _all(db, sql, (space.key, number))
+    if not matches:
         raise StoreDamaged(f"chunk {number} of the vectors by {space.identity} is missing; {REPAIR}")
-    version, first, last, checksum, rows, bits = found[0]
+    version, first, last, checksum, rows, bits = matches[0]
     if (
         not isinstance(rows, bytes)
         or not isinstance(bits, bytes)
@@ -367,13 +367,13 @@ def read_vectors(db: apsw.Connection, space: Space, numbers: Sequence[int]) -> l
         StoreDamaged: one is missing, or not what was written.
     """
     sql = f"SELECT number, data FROM vector_{space.key} WHERE number IN carray(?)"  # noqa: S608 - a number
-    found = dict(_all(db, sql, (apsw.carray(array("q", numbers)),))) if numbers else {}
-    kept = [found.get(number, b"") for number in numbers]
-    for number, data in zip(numbers, kept, strict=True):
+    by_number = dict(_all(db, sql, (apsw.carray(array("q", numbers)),))) if numbers else {}
+    vectors = [by_number.get(number, b"") for number in numbers]
+    for number, data in zip(numbers, vectors, strict=True):
         if not isinstance(data, bytes) or not intact(number, data, space.dimension):
             what = "is not what was written" if data else "is missing"
             raise StoreDamaged(f"vector {number} of those by {space.identity} {what}; {REPAIR}")
-    return kept
+    return vectors
 
 
 def _all(db: apsw.Connection, sql: str, values: tuple[Any, ...] = ()) -> list[Any]:

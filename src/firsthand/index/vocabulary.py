@@ -95,10 +95,10 @@ class Vocabulary:
 
 def holding(lines: str, part: str, limit: int) -> list[str]:
     """Give the lines that hold a part; there is an end of a line at both ends of them."""
-    found: list[str] = []
+    words: list[str] = []
     at = lines.find(part)
-    while at >= 0 and len(found) < limit:
+    while at >= 0 and len(words) < limit:
         end = lines.index("\n", at)
-        found.append(lines[lines.rindex("\n", 0, at) + 1 : end])
+        words.append(lines[lines.rindex("\n", 0, at) + 1 : end])
         at = lines.find(part, end)
-    return found
+    return words

@@ -120,8 +120,8 @@ def unpadded(text: str) -> str:
     """Give the numbers of a text that have leading zeros once more without them, to be put behind it."""
     if "0" not in text:
         return ""
-    found = [number[1] for number in _PADDED.finditer(text) if _is_numbered(text, number.start())]
-    return "\n" + " ".join(dict.fromkeys(found)) if found else ""
+    numbers = [number[1] for number in _PADDED.finditer(text) if _is_numbered(text, number.start())]
+    return "\n" + " ".join(dict.fromkeys(numbers)) if numbers else ""
 
 
 def _is_numbered(text: str, at: int) -> bool:
@@ -216,7 +216,7 @@ def _of_session(name: str) -> str:
     last = name.rstrip("/").rpartition("/")[2]
     # A UUID is found whole; its pieces say nothing.
     plain, _ = _plain(_uuid().sub(" ", last) if last.count("-") >= UUID_HYPHENS else last, "")
-    strings = [token(one.casefold()) for one in dict.fromkeys((name, last)) if not one.isalnum()]
+    strings = [token(name.casefold()) for name in dict.fromkeys((name, last)) if not name.isalnum()]
     return " ".join([plain.replace("\n", " "), *strings])
 
 
@@ -231,13 +231,13 @@ def _of_day(day: int) -> str:
 
 def dates(text: str) -> list[tuple[str, str]]:
     """Find the days and months that a query spells out: as spelled, and as ISO 8601; each once, in order."""
-    found: dict[str, str] = {}
+    by_iso: dict[str, str] = {}
     for match in _dated().finditer(text) if _DIGIT_OF_YEAR.intersection(text) else ():
         before, name, after, year = match.groups()
         month = f"{year}-{_MONTHS.index(name.lower()) + 1:02}"
         day = before or after
-        found.setdefault(f"{month}-{int(day):02}" if day else month, match[0])
-    return [(spelled, iso) for iso, spelled in found.items()]
+        by_iso.setdefault(f"{month}-{int(day):02}" if day else month, match[0])
+    return [(spelled, iso) for iso, spelled in by_iso.items()]
 
 
 @cache  # compiled when a text needs it, as `_no_spaces` is
@@ -260,10 +260,10 @@ def situations(event: Event) -> tuple[str, ...]:
 
     What an import or another program wrote there is taken as far as it is text, within the limits.
     """
-    found = event.meta.get(SITUATIONS) if event.kind is Kind.NOTE and event.meta else None
-    if not isinstance(found, list):
+    listed = event.meta.get(SITUATIONS) if event.kind is Kind.NOTE and event.meta else None
+    if not isinstance(listed, list):
         return ()
-    texts = [one[:SITUATION_CHARACTERS_MAX] for one in found if isinstance(one, str)]
+    texts = [text[:SITUATION_CHARACTERS_MAX] for text in listed if isinstance(text, str)]
     return tuple(texts[:SITUATIONS_MAX])
 
 
@@ -339,29 +339,29 @@ def _join_pair(match: re.Match[str]) -> str:
 
 def _with_parts(chunks: Iterable[str]) -> dict[str, None]:
     """Add to each whole its pieces between outer joints, and what follows each slash."""
-    found: dict[str, None] = {}
+    terms: dict[str, None] = {}
     for chunk in chunks:
-        if chunk in found:
+        if chunk in terms:
             continue
-        found[chunk] = None
+        terms[chunk] = None
         if ":" in chunk or "@" in chunk or "#" in chunk:
             for piece in _OUTER.split(chunk):
                 if not piece.isalnum():  # a bare word is in the text already
-                    found[piece] = None
-                    _add_path_ends(piece, found)
+                    terms[piece] = None
+                    _add_path_ends(piece, terms)
         else:
-            _add_path_ends(chunk, found)
-    return found
+            _add_path_ends(chunk, terms)
+    return terms
 
 
-def _add_path_ends(path: str, found: dict[str, None]) -> None:
+def _add_path_ends(path: str, terms: dict[str, None]) -> None:
     if "\\" in path:
         path = path.replace("\\", "/")
     at, ends = path.rfind("/"), 0
     while at >= 0 and ends < PATH_ENDS_MAX:
         end = path[at + 1 :]
         if not end.isalnum():
-            found[end] = None
+            terms[end] = None
         at, ends = path.rfind("/", 0, at), ends + 1
 
 

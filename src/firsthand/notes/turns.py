@@ -46,8 +46,8 @@ def read_by(agent: AgentSpace) -> str:
     """Give the pointer of what the turns in which an agent may be now have read; empty where nothing is known of it."""
     space = agent.space
     for session in sessions_of(agent):
-        if found := read_in(space, session):
-            return found
+        if origins := read_in(space, session):
+            return origins
     return ""
 
 
@@ -59,74 +59,84 @@ def read_in(space: Space, session: str, *, before: int | None = None) -> str:
     """
     newest = space.events(session, before=before, limit=EVENTS_MAX, newest_first=True)
     first, asked = None, 0
-    for one in newest:
-        first = one
-        if _begins(one):
+    for event in newest:
+        first = event
+        if _begins(event):
             return ""
-        asked += one.kind is Kind.TOOL_CALL and is_own(one.meta.get("tool"))
+        asked += event.kind is Kind.TOOL_CALL and is_own(event.meta.get("tool"))
         if asked > ASKED_MAX:
-            return f"fh:{one.id}"
-        if one.trust is Trust.UNTRUSTED and one.kind in _READ and one.size_bytes and one.meta.get(INJECTED) is not True:
-            return f"fh:{one.id}"
-        if found := _recalled(space, one):
-            return found
+            return f"fh:{event.id}"
+        if (
+            event.trust is Trust.UNTRUSTED
+            and event.kind in _READ
+            and event.size_bytes
+            and event.meta.get(INJECTED) is not True
+        ):
+            return f"fh:{event.id}"
+        if origins := _recalled(space, event):
+            return origins
     whole = first is None or not any(space.events(session, before=first.position, limit=1))
     return "" if whole or first is None else f"fh:{first.id}"
 
 
 def users_words(space: Space, session: str) -> str:
     """Give what the user said last in a session."""
-    said = space.events(session, kind=Kind.USER_MESSAGE, newest_first=True)
-    return "\n".join(one.text for one in islice((one for one in said if _begins(one)), MESSAGES_MAX))
+    messages = space.events(session, kind=Kind.USER_MESSAGE, newest_first=True)
+    return "\n".join(
+        message.text for message in islice((message for message in messages if _begins(message)), MESSAGES_MAX)
+    )
 
 
 def users_words_of(agent: AgentSpace) -> str:
     """Give what the user said last in the sessions in which an agent may be now."""
-    return "\n".join(users_words(agent.space, one) for one in sessions_of(agent))
+    return "\n".join(users_words(agent.space, session) for session in sessions_of(agent))
 
 
 def sessions_of(agent: AgentSpace) -> Iterator[str]:
     """Yield the sessions in which an agent may be now, newest first."""
     own, since = set(agent.sessions()), now().microseconds - FRESH_S * MICROSECONDS
-    newest = sorted((one for one in agent.space.sessions() if one.name in own), key=lambda one: -one.last_position)
-    for one in newest[:SESSIONS_MAX]:
-        last = next(agent.space.events(one.name, newest_first=True, limit=1), None)
+    newest = sorted(
+        (session for session in agent.space.sessions() if session.name in own),
+        key=lambda session: -session.last_position,
+    )
+    for session in newest[:SESSIONS_MAX]:
+        last = next(agent.space.events(session.name, newest_first=True, limit=1), None)
         if last is not None and last.ingested.microseconds >= since:
-            yield one.name
+            yield session.name
 
 
-def told_of(one: Event) -> dict[str, Any]:
+def told_of(event: Event) -> dict[str, Any]:
     """Read what an event says of what was shown; nothing for one that was erased, or that is none of ours."""
     try:
-        told = {} if one.erased else json.loads(one.text)
+        content = {} if event.erased else json.loads(event.text)
     except (ValueError, RecursionError):  # `firsthand session append --kind injection` takes any text
         return {}
-    return told if isinstance(told, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
-def _begins(one: Event) -> bool:
-    return one.kind is Kind.USER_MESSAGE and one.trust is Trust.TRUSTED and one.meta.get(INJECTED) is not True
+def _begins(event: Event) -> bool:
+    return event.kind is Kind.USER_MESSAGE and event.trust is Trust.TRUSTED and event.meta.get(INJECTED) is not True
 
 
-def _recalled(space: Space, one: Event) -> str:
+def _recalled(space: Space, event: Event) -> str:
     """Give what memory itself put before the agent that a tool or a page had said: unasked, or at a call of its own."""
-    if one.erased:
+    if event.erased:
         return ""
-    if one.kind is Kind.INJECTION:
-        return _untrusted(space, texts(told_of(one).get("shown")))
-    if one.kind is not Kind.TOOL_CALL or not is_own(one.meta.get("tool")):
+    if event.kind is Kind.INJECTION:
+        return _untrusted(space, texts(told_of(event).get("shown")))
+    if event.kind is not Kind.TOOL_CALL or not is_own(event.meta.get("tool")):
         return ""
-    if str(one.meta.get("tool")).endswith(EXPAND):
-        return _untrusted(space, pointer.find(one.text))
+    if str(event.meta.get("tool")).endswith(EXPAND):
+        return _untrusted(space, pointer.find(event.text))
     try:
-        given: Any = json.loads(one.text)
+        result: Any = json.loads(event.text)
     except (ValueError, RecursionError):  # a call that no tool of ours took
         return ""
-    asked = given.get("query") if isinstance(given, dict) else None
+    asked = result.get("query") if isinstance(result, dict) else None
     if not isinstance(asked, str) or not asked.strip():
         return ""
     # A host's transcript has no copy of the answer, so it is asked once more.
-    scope = Scope(before_position=one.position, without_sessions=(one.session,))
+    scope = Scope(before_position=event.position, without_sessions=(event.session,))
     answer = recall(space, Query(asked[:QUERY_CHARACTERS_MAX], scope, hits_max=HITS_MAX))
     return next((hit.pointer for hit in answer.hits if hit.trust is Trust.UNTRUSTED), "")
 
@@ -134,11 +144,11 @@ def _recalled(space: Space, one: Event) -> str:
 def _untrusted(space: Space, names: list[str]) -> str:
     for name in names:
         try:
-            found = next((one for one in _under(space, name) if one.trust is Trust.UNTRUSTED), None)
+            note = next((note for note in _under(space, name) if note.trust is Trust.UNTRUSTED), None)
         except PointerError:  # what is not there, or is no address, brought nothing in
             continue
-        if found is not None:
-            return f"fh:{found.id}"
+        if note is not None:
+            return f"fh:{note.id}"
     return ""
 
 

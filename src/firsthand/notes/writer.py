@@ -117,34 +117,34 @@ def note(
     pointers = list(dict.fromkeys(map(pointer_of, [*sources, *quoted])))
     if len(pointers) > SOURCES_MAX:
         raise InvalidArgument(f"a note has at most {SOURCES_MAX} sources; got {len(pointers):,}. Name spans instead.")
-    events = [_whole(space, one) for one in pointers]
-    said = to_text(content := to_bytes(text) if isinstance(text, str) else text)
-    theirs = echoed(space, said) if sort != SORTS[0] else ()
-    for one in theirs:
-        if len(pointers) < SOURCES_MAX and Pointer(one.id) not in pointers:
-            pointers.append(Pointer(one.id))
-            events.append((one,))
-    told = _from_turns(space, pointers, events) if situations is None else _given(situations)
+    events = [_whole(space, pointer) for pointer in pointers]
+    words = to_text(content := to_bytes(text) if isinstance(text, str) else text)
+    theirs = echoed(space, words) if sort != SORTS[0] else ()
+    for event in theirs:
+        if len(pointers) < SOURCES_MAX and Pointer(event.id) not in pointers:
+            pointers.append(Pointer(event.id))
+            events.append((event,))
+    asked = _from_turns(space, pointers, events) if situations is None else _given(situations)
     meta: dict[str, Any] = {**more, SORT: sort}
-    meta |= {SOURCES: [str(one) for one in pointers]} if pointers else {}
+    meta |= {SOURCES: [str(address) for address in pointers]} if pointers else {}
     meta |= {CLAIMS: [claim.as_fact(within) for claim in checked]} if checked else {}
-    meta |= {SITUATIONS: list(told.texts), REPEATS: list(told.repeats)} if told.texts else {}
+    meta |= {SITUATIONS: list(asked.texts), REPEATS: list(asked.repeats)} if asked.texts else {}
     if "id" not in fields:
         fields.setdefault("time", moment.now())
-    given: dict[str, Any] = {"origin": "agent", "trust": Trust.AGENT} | fields
-    left_out = told.left_out
-    brought = any(one.trust is Trust.UNTRUSTED for found in (theirs, *events) for one in found)
-    if given["trust"] == Trust.AGENT:
-        read = "" if brought else _read(space, said, session, str(given.get("agent") or ""), events)
+    merged: dict[str, Any] = {"origin": "agent", "trust": Trust.AGENT} | fields
+    left_out = asked.left_out
+    brought = any(event.trust is Trust.UNTRUSTED for group in (theirs, *events) for event in group)
+    if merged["trust"] == Trust.AGENT:
+        read = "" if brought else _read(space, words, session, str(merged.get("agent") or ""), events)
         if brought or read:
-            given["trust"] = Trust.UNTRUSTED  # taint follows derivation, and the turn
+            merged["trust"] = Trust.UNTRUSTED  # taint follows derivation, and the turn
             waits = f"its turn had read {read}; {_WAITS_TURN}" if read else _WAITS
             left_out += (waits,) if sort != SORTS[0] else ()
-    if given["origin"] == OURS and not pointers and not pointer.find(said):
+    if merged["origin"] == OURS and not pointers and not pointer.find(words):
         raise InvalidArgument("a derived note stands on its sources: name the events that it rests on")
-    draft = Draft(Kind.NOTE, content, meta=meta, **given)
+    draft = Draft(Kind.NOTE, content, meta=meta, **merged)
     appended = space.append([draft], session=session)[0]
-    return Noted(appended, tuple(map(str, pointers)), told.texts, left_out, checked)
+    return Noted(appended, tuple(map(str, pointers)), asked.texts, left_out, checked)
 
 
 def _refuse(sort: str, sources: object, more: object) -> None:
@@ -167,11 +167,11 @@ def echoed(space: Space, text: str) -> tuple[Event, ...]:
         return ()
     scope = Scope(kinds=_BROUGHT)
     query = Query(text[:_ECHO_CHARACTERS], scope, hits_max=_ECHO_HITS, deadline_ms=_ECHO_MS)
-    found = (space.event(hit.pointer) for hit in recall(space, query).hits)
+    hits = (space.event(hit.pointer) for hit in recall(space, query).hits)
     return tuple(
-        one for one in found
-        if one.trust is Trust.UNTRUSTED
-        and share(to_text(space.expand(f"fh:{one.id}"))[:READ_CHARACTERS_MAX]) >= _SHARE
+        event for event in hits
+        if event.trust is Trust.UNTRUSTED
+        and share(to_text(space.expand(f"fh:{event.id}"))[:READ_CHARACTERS_MAX]) >= _SHARE
     )  # fmt: skip
 
 
@@ -185,12 +185,12 @@ def _sharer(text: str) -> Callable[[str], float] | None:
         words = re.findall(r"\w+", folded(of))
         return {tuple(words[at : at + run]) for at in range(max(1, len(words) - run + 1))} if words else set()
 
-    said = re.findall(r"\w+", folded(text))
-    run = min(_RUN, len(said))  # "never run tests" has no four words in a row: it counts as a whole
-    wanted = runs(text) if run == _RUN or len(" ".join(said)) >= _SHORT_CHARACTERS else set()
+    own_words = re.findall(r"\w+", folded(text))
+    run = min(_RUN, len(own_words))  # "never run tests" has no four words in a row: it counts as a whole
+    wanted = runs(text) if run == _RUN or len(" ".join(own_words)) >= _SHORT_CHARACTERS else set()
     if wanted:
         return lambda other: len(wanted & runs(other)) / len(wanted)
-    return (lambda other: float(re.findall(r"\w+", folded(other)) == said)) if said else None
+    return (lambda other: float(re.findall(r"\w+", folded(other)) == own_words)) if own_words else None
 
 
 def _read(space: Space, text: str, session: str, agent: str, sources: Sequence[tuple[Event, ...]]) -> str:
@@ -201,15 +201,17 @@ def _read(space: Space, text: str, session: str, agent: str, sources: Sequence[t
     """
     share = _sharer(text)
     own = AgentSpace(space, agent) if agent else None
-    kept = {NOTES, *([own.session] if own is not None else [])}  # these have no turns
-    said = [] if session in kept else [turns.users_words(space, session)]
-    said += [turns.users_words_of(own)] if own is not None else []
-    if share is not None and any(share(one) >= _SHARE for one in said):
+    without_turns = {NOTES, *([own.session] if own is not None else [])}  # these have no turns
+    users = [] if session in without_turns else [turns.users_words(space, session)]
+    users += [turns.users_words_of(own)] if own is not None else []
+    if share is not None and any(share(words) >= _SHARE for words in users):
         return ""
-    told = [one for found in sources for one in found if one.trust is Trust.AGENT and one.kind is not Kind.NOTE]
-    found = (turns.read_in(space, one.session, before=one.position) for one in told)
-    here = () if session in kept else (turns.read_in(space, session),)
-    return next(filter(None, (*here, turns.read_by(own) if own is not None else "", *found)), "")
+    agents_notes = [
+        event for group in sources for event in group if event.trust is Trust.AGENT and event.kind is not Kind.NOTE
+    ]
+    origins = (turns.read_in(space, event.session, before=event.position) for event in agents_notes)
+    here = () if session in without_turns else (turns.read_in(space, session),)
+    return next(filter(None, (*here, turns.read_by(own) if own is not None else "", *origins)), "")
 
 
 def _whole(space: Space, address: Pointer) -> tuple[Event, ...]:
@@ -220,45 +222,45 @@ def _whole(space: Space, address: Pointer) -> tuple[Event, ...]:
     if address.last is None:
         return (first,)
     last = space.event(Pointer(address.last))
-    found = space.events(first.session, after=first.position - 1, before=last.position + 1, limit=SPAN_EVENTS_MAX)
-    return tuple(event for event in found if not event.erased)
+    events = space.events(first.session, after=first.position - 1, before=last.position + 1, limit=SPAN_EVENTS_MAX)
+    return tuple(event for event in events if not event.erased)
 
 
 def _given(situations: Sequence[str]) -> _Told:
     if isinstance(situations, (str, bytes)) or not isinstance(situations, Sequence):
         raise InvalidArgument(f"situations is a list of texts; got {situations!r:.60}")
-    if any(not isinstance(one, str) for one in situations):
+    if any(not isinstance(situation, str) for situation in situations):
         raise InvalidArgument(f"situations is a list of texts; got {situations!r:.60}")
-    return _cut([(one, "") for one in situations if one.strip()], [])
+    return _cut([(situation, "") for situation in situations if situation.strip()], [])
 
 
 def _from_turns(space: Space, pointers: Sequence[Pointer], sources: Sequence[tuple[Event, ...]]) -> _Told:
     """Take what the user said in the turn of each source."""
-    found: dict[str, str] = {}  # text by the pointer of its event
+    by_text: dict[str, str] = {}  # text by the pointer of its event
     left_out = []
     for address, events in zip(pointers, sources, strict=True):
-        said = {f"fh:{one.id}": one.text for event in events for one in _asked(space, event)}
-        if not said:
+        messages = {f"fh:{message.id}": message.text for event in events for message in _asked(space, event)}
+        if not messages:
             left_out.append(f"nobody asked anything in the turn of {address}: it gives no situation")
-        found |= said
-    return _cut([(text, name) for name, text in found.items() if text.strip()], left_out)
+        by_text |= messages
+    return _cut([(text, name) for name, text in by_text.items() if text.strip()], left_out)
 
 
 def _asked(space: Space, event: Event) -> Iterator[Event]:
     """Yield the user message that began an event's turn, if one did."""
     before = event.position + 1
-    for one in space.events(event.session, before=before, kind=Kind.USER_MESSAGE, limit=1, newest_first=True):
-        if one.is_searchable and not one.erased:
-            yield one
+    for message in space.events(event.session, before=before, kind=Kind.USER_MESSAGE, limit=1, newest_first=True):
+        if message.is_searchable and not message.erased:
+            yield message
 
 
-def _cut(told: Sequence[tuple[str, str]], left_out: list[str]) -> _Told:
+def _cut(pairs: Sequence[tuple[str, str]], left_out: list[str]) -> _Told:
     """Keep situations within their limits; say what was cut."""
-    if len(told) > SITUATIONS_MAX:
-        left_out.append(f"{len(told):,} situations: the first {SITUATIONS_MAX} were kept")
-    kept = told[:SITUATIONS_MAX]
-    long = sum(len(text) > SITUATION_CHARACTERS_MAX for text, _ in kept)
+    if len(pairs) > SITUATIONS_MAX:
+        left_out.append(f"{len(pairs):,} situations: the first {SITUATIONS_MAX} were kept")
+    chosen = pairs[:SITUATIONS_MAX]
+    long = sum(len(text) > SITUATION_CHARACTERS_MAX for text, _ in chosen)
     if long:
         left_out.append(f"{long} of the situations were cut to {SITUATION_CHARACTERS_MAX:,} characters")
-    texts = tuple(text[:SITUATION_CHARACTERS_MAX] for text, _ in kept)
-    return _Told(texts, tuple(name for _, name in kept), tuple(left_out))
+    texts = tuple(text[:SITUATION_CHARACTERS_MAX] for text, _ in chosen)
+    return _Told(texts, tuple(name for _, name in chosen), tuple(left_out))

@@ -70,7 +70,7 @@ def _date(entry: Entry) -> tuple[int, int]:
 
 
 def companions(
-    hits: Sequence[Event], shown: Collection[int], scope: Scope, near: Callable[..., Iterator[Event]]
+    hits: Sequence[Event], shown_positions: Collection[int], scope: Scope, near: Callable[..., Iterator[Event]]
 ) -> list[Entry]:
     """Give the companions of the first hits.
 
@@ -78,7 +78,7 @@ def companions(
         shown: positions of events that are shown already.
         near: yields events of a session, as `Space.events` does.
     """
-    known = {*shown}
+    known = {*shown_positions}
     chosen: list[Entry] = []
     for hit in hits[:COMPANIONS_OF]:
         partner = _partner(hit, near)

@@ -113,7 +113,7 @@ def _all(string: str, data: bytes) -> Iterator[re.Match[bytes]]:
 
 def quotations(text: str) -> tuple[str, ...]:
     """Give what a question quotes, as far as it tells one text from others: a line of code has pieces that do not."""
-    pieces = dict.fromkeys(next(filter(None, found.groups())) for found in _QUOTED.finditer(text))
+    pieces = dict.fromkeys(next(filter(None, match.groups())) for match in _QUOTED.finditer(text))
     return tuple(
         piece for piece in pieces if len(_WORD.findall(piece)) > 1 or sum(map(str.isalnum, piece)) >= QUOTED_SIGNS_MIN
     )
@@ -147,7 +147,7 @@ class WordFinder:
         weights = self._weights
         marks = [Mark(start, end, stem, weights[stem]) for start, end, stem in self._tokenize(data) if stem in weights]
         for string, weight in self._strings.items():
-            marks += [Mark(*found.span(), string, weight) for found in _all(string, data)]
+            marks += [Mark(*match.span(), string, weight) for match in _all(string, data)]
         if not marks:
             folded = data.lower()
             for part in self._parts:

@@ -158,12 +158,12 @@ def _without_copies(places: Sequence[Place], events: Events) -> list[Place]:
     instead: dict[int, Place | None] = {}
     for group in groups.values():
         if len(group) > 1:
-            shown = min(group, key=lambda place: (bool(place.replaced_by), place.trust.number))
-            copies = tuple(place.position for place in group if place is not shown)
+            best = min(group, key=lambda place: (bool(place.replaced_by), place.trust.number))
+            copies = tuple(place.position for place in group if place is not best)
             instead |= dict.fromkeys(copies)
-            instead |= {shown.position: None, group[0].position: replace(shown, copies=copies)}
-    kept = (instead.get(place.position, place) for place in places)
-    return [place for place in kept if place is not None]
+            instead |= {best.position: None, group[0].position: replace(best, copies=copies)}
+    chosen = (instead.get(place.position, place) for place in places)
+    return [place for place in chosen if place is not None]
 
 
 # the user's earlier questions -------------------------------------------------------------------------

@@ -39,9 +39,9 @@ def order(hits: Sequence[Held], free: int = FREE) -> list[int]:
         hits: best first.
         free: so many of one are let be, whatever its share.
     """
-    if not any(one.names for one in hits):
+    if not any(hit.names for hit in hits):
         return list(range(len(hits)))
-    least = WORTH_MIN * max(one.score for one in hits)
+    least = WORTH_MIN * max(hit.score for hit in hits)
     left = list(range(len(hits)))
     chosen: list[int] = []
     counts: Counter[str] = Counter()
@@ -61,5 +61,5 @@ def held(score: float, trust: Trust, origin: str, session: str) -> Held:
     return Held(score, (f"origin {origin}", f"session {session}") if trust is Trust.UNTRUSTED else ())
 
 
-def _has_room(one: Held, counts: Counter[str], most: int) -> bool:
-    return all(counts[name] < most for name in one.names)
+def _has_room(candidate: Held, counts: Counter[str], most: int) -> bool:
+    return all(counts[name] < most for name in candidate.names)

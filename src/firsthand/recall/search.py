@@ -150,13 +150,13 @@ class _Recall:
         asked = Asked(ranking.words, self._stems, quotations(query.text), whole if " " in whole else "")
         places = page.ordered(self._places(ranking.ranked), ranking.situations, asked, self._contents)
         # 3) a page of them, what belongs with it, and what the user said
-        shown = self._page(places, self._places(ranking.users), asked)
+        visible = self._page(places, self._places(ranking.users), asked)
         # 4) what this is
-        outcome = self._outcome(ranking, shown, len(places))
-        likelihood = ranking.likelihood if shown.hits else 0.0
+        outcome = self._outcome(ranking, visible, len(places))
+        likelihood = ranking.likelihood if visible.hits else 0.0
         return Answer(
-            query, outcome, shown.hits, shown.companions, shown.said, band_of(likelihood), likelihood,
-            dict(ranking.signals), tuple(attempts), more=shown.more, truncated=bool(ranking.bounded),
+            query, outcome, visible.hits, visible.companions, visible.said, band_of(likelihood), likelihood,
+            dict(ranking.signals), tuple(attempts), more=visible.more, truncated=bool(ranking.bounded),
             notes=tuple(dict.fromkeys(self._notes)), through=self._moment.through,
         )  # fmt: skip
 
@@ -317,13 +317,13 @@ class _Recall:
 
     # what it is ------------------------------------------------------------------------------------
 
-    def _outcome(self, ranking: Ranking, shown: _Page, places: int) -> Outcome:
+    def _outcome(self, ranking: Ranking, page: _Page, places: int) -> Outcome:
         """Say of which type the answer is: absent only where everything was looked at."""
         faults = (*self._moment.faults, *ranking.faults, *self._contents.damaged)
         self._notes += (*ranking.bounded, *faults)
-        if shown.hits:
+        if page.hits:
             return Outcome.DEGRADED if faults or self._deadline.passed else Outcome.FOUND
-        if shown.left_out:
+        if page.left_out:
             self._notes.append("only the question itself, or earlier calls of recall and expand, match")
         elif places:
             self._notes.append(f"there are {places:,} hits; none after the {self._query.skip:,} that were skipped")
@@ -383,11 +383,11 @@ def _called(function: Rewrite, text: str) -> list[str]:
         ModelError: it failed, or gave something else than texts.
     """
     try:
-        given = function(text)
+        result = function(text)
     except FirsthandError:
         raise
     except Exception as error:
         raise ModelError(f"the function given as rewrite failed: {type(error).__name__}: {error}") from error
-    if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(text, str) for text in given):
-        raise ModelError(f"the function given as rewrite gives a list of texts; got {str(given)[:80]!r}")
-    return list(given)
+    if isinstance(result, str) or not isinstance(result, Sequence) or not all(isinstance(text, str) for text in result):
+        raise ModelError(f"the function given as rewrite gives a list of texts; got {str(result)[:80]!r}")
+    return list(result)

@@ -175,13 +175,13 @@ def _values(data: bytes, matched: Sequence[Range]) -> Reading | None:
     text = bytearray()
     places: list[tuple[int, int]] = []
     several = sum(value["key"] is None for value in _JSON_VALUE.finditer(data)) > 1
-    for found in _JSON_VALUE.finditer(data):
-        if found["key"] is not None:
+    for match in _JSON_VALUE.finditer(data):
+        if match["key"] is not None:
             if several:
-                places.append((len(text), found.start("text")))
-                text += found["text"] + b": "
+                places.append((len(text), match.start("text")))
+                text += match["text"] + b": "
             continue
-        start, end = found.span("text" if found["text"] is not None else "plain")
+        start, end = match.span("text" if match["text"] is not None else "plain")
         _unescape(data, start, end, 0, text, places)
         text += b"\n"
     return Reading(bytes(text[:-1]), tuple(places), len(data), tuple(matched)) if places else None
@@ -254,7 +254,7 @@ def _borders(data: bytes) -> list[int]:
 def _inner(data: bytes, start: int, end: int) -> Iterator[int]:
     """Yield borders within a long line."""
     last = start
-    for border in [*(found.end() for found in _SENTENCE_END.finditer(data, start, end)), end]:
+    for border in [*(match.end() for match in _SENTENCE_END.finditer(data, start, end)), end]:
         while border - last > PIECE_BYTES_MAX:
             reach = last + PIECE_BYTES_MAX
             space = max(data.rfind(b" ", last + 1, reach), data.rfind(b"\t", last + 1, reach))
@@ -398,8 +398,8 @@ def _begun(reading: Reading, start: int, tokens_max: int, count: TokenCounter) -
     while number > 1 and count(text[:number]) > tokens_max:
         number -= max(1, number // 4)
     end = start + len(text[:number].encode("utf-8", "surrogatepass"))
-    shown = Range(reading.source(start), reading.source(end, end=True))
-    return Snippet(text[:number], (shown,), count(text[:number]))
+    window = Range(reading.source(start), reading.source(end, end=True))
+    return Snippet(text[:number], (window,), count(text[:number]))
 
 
 # writing --------------------------------------------------------------------------------------------

@@ -67,10 +67,10 @@ class Endpoint:
             ModelRefused: the server does not take this request.
             ModelError: what came are no vectors.
         """
-        found: list[Any] = []
+        embedded: list[Any] = []
         for start in range(0, len(texts), TEXTS_MAX):
-            found += self._asked_again(list(texts[start : start + TEXTS_MAX]))
-        return found
+            embedded += self._asked_again(list(texts[start : start + TEXTS_MAX]))
+        return embedded
 
     def query(self, text: str) -> Any:
         """Embed a question: one attempt of at most `QUERY_TIMEOUT_SECONDS`."""
@@ -107,8 +107,8 @@ class Endpoint:
         return self._vectors(answered, len(texts))
 
     def _refused(self, status: int, answered: bytes) -> None:
-        said = self._said(answered[: 4 * EXCERPT_CHARACTERS].decode("utf-8", "replace"))
-        what = f"{self.url} answered {status}: {said}"
+        message = self._said(answered[: 4 * EXCERPT_CHARACTERS].decode("utf-8", "replace"))
+        what = f"{self.url} answered {status}: {message}"
         if status in _BUSY_OR_BROKEN:
             raise ModelUnavailable(what)
         advice = "check $FIRSTHAND_EMBEDDER_KEY" if status in {401, 403} else "check its address and the model's name"
@@ -119,8 +119,8 @@ class Endpoint:
             raise ModelError(f"{self.url} gave more than {ANSWER_BYTES_MAX >> 20} MiB for {count} texts")
         try:
             data = json.loads(answered)["data"]
-            found = {int(one["index"]): one["embedding"] for one in data}
-            return [found[at] for at in range(count)]
+            by_index = {int(row["index"]): row["embedding"] for row in data}
+            return [by_index[at] for at in range(count)]
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise ModelError(
                 f"{self.url} answered what are no {count} vectors ({type(error).__name__}: {self._said(str(error))})"

@@ -62,7 +62,7 @@ class MiniLM:
         """Embed one text: the mean of what the model says of each piece."""
         cut, session, numpy = self._load()
         pieces = numpy.array([cut(text, PIECES_MAX)], numpy.int64)
-        (said,) = session.run(
+        (states,) = session.run(
             None,
             {
                 "input_ids": pieces,
@@ -70,7 +70,7 @@ class MiniLM:
                 "token_type_ids": numpy.zeros_like(pieces),
             },
         )
-        return said[0].mean(axis=0)
+        return states[0].mean(axis=0)
 
     def _load(self) -> tuple[WordPieces, Any, Any]:
         with self._lock:
@@ -97,9 +97,9 @@ def vocabulary(data: bytes) -> dict[str, int]:
     (count,) = struct.unpack_from("<I", data, _COUNT_AT)
     begins = struct.unpack_from(f"<{count + 1}I", data, _COUNT_AT + 4)
     words = data[_COUNT_AT + 4 + 4 * (count + 1) :]
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for number in range(count):
         word = words[begins[number] : begins[number + 1]].decode()
         word = word.upper() if word.strip() in _SPECIAL else word
-        found[word[1:] if word.startswith(" ") else f"##{word}"] = number
-    return found
+        numbers[word[1:] if word.startswith(" ") else f"##{word}"] = number
+    return numbers

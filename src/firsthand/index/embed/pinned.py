@@ -39,8 +39,8 @@ def read(file: PinnedFile, install: str) -> bytes:
     Raises:
         ModelUnavailable: it is not installed, or not the file that is meant.
     """
-    found = importlib.util.find_spec(file.package)  # looks at folders; runs nothing of a top-level package
-    folders = list(found.submodule_search_locations or ()) if found is not None else []
+    spec = importlib.util.find_spec(file.package)  # looks at folders; runs nothing of a top-level package
+    folders = list(spec.submodule_search_locations or ()) if spec is not None else []
     path = next((path for folder in folders if (path := Path(folder) / file.path).is_file()), None)
     if path is None:
         raise ModelUnavailable(f"{file.package}/{file.path} is not installed; run: {install}")

@@ -121,8 +121,8 @@ def accepted(embedder: Any) -> Embedder:
         raise InvalidArgument(f"an embedder's identity is a line of at most {IDENTITY_CHARACTERS_MAX} characters")
     if isinstance(dimension, bool) or not isinstance(dimension, int) or not 0 <= dimension <= DIMENSION_MAX:
         raise InvalidArgument(f"an embedder's dimension is 0 (unknown) to {DIMENSION_MAX:,}; got {dimension!r}")
-    found: Embedder = embedder
-    return found
+    known: Embedder = embedder
+    return known
 
 
 def embedded(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -140,14 +140,14 @@ def asked(embedder: Embedder, text: str) -> NDArray[np.float64]:
     Raises:
         ModelError: none came; whatever the embedder raised is its cause.
     """
-    found: NDArray[np.float64] = checked(embedder, [_given(embedder, embedder.query, text)], 1)[0]
-    return found
+    vector: NDArray[np.float64] = checked(embedder, [_given(embedder, embedder.query, text)], 1)[0]
+    return vector
 
 
-def _given(embedder: Embedder, verb: Callable[[Any], Any], given: Any) -> Any:
+def _given(embedder: Embedder, verb: Callable[[Any], Any], value: Any) -> Any:
     """Ask an embedder; what others' code raises becomes ours in this one place."""
     try:
-        return verb(given)
+        return verb(value)
     except FirsthandError:
         raise
     except Exception as error:

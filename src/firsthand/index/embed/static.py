@@ -50,13 +50,13 @@ class Static:
             ModelUnavailable: the package is not installed, or holds other files.
         """
         tokenizer, table, numpy = self._load()
-        found = numpy.zeros((len(texts), self.dimension), numpy.float32)
+        means = numpy.zeros((len(texts), self.dimension), numpy.float32)
         plain = [text.encode("utf-8", "replace").decode() for text in texts]  # a lone surrogate is no text
         for at, text in enumerate(plain):  # not as a batch: its threads would not survive a fork
             numbers = tokenizer.encode(text, add_special_tokens=False).ids
             if numbers:
-                found[at] = table[numbers].mean(axis=0)
-        return found
+                means[at] = table[numbers].mean(axis=0)
+        return means
 
     def query(self, text: str) -> Any:
         """Embed one text."""
@@ -79,6 +79,6 @@ class Static:
         tokenizer.no_truncation()
         data = read(TABLE, INSTALL)
         (length,) = struct.unpack_from("<Q", data)
-        (facts,) = (one for name, one in json.loads(data[8 : 8 + length]).items() if name != "__metadata__")
+        (facts,) = (entry for name, entry in json.loads(data[8 : 8 + length]).items() if name != "__metadata__")
         table = numpy.frombuffer(data, "<f2", offset=8 + length).reshape(facts["shape"])
         return tokenizer, table.astype(numpy.float32), numpy

@@ -39,17 +39,17 @@ class WordPieces:
 
     def __call__(self, text: str, pieces_max: int) -> list[int]:
         """Number the pieces of a text, with those that begin and end it; what is beyond the bound is left out."""
-        found: list[int] = [self._first]
+        pieces: list[int] = [self._first]
         for word in _words(text):
-            found += self._of_word(word)
-            if len(found) >= pieces_max:
+            pieces += self._of_word(word)
+            if len(pieces) >= pieces_max:
                 break
-        return [*found[: pieces_max - 1], self._last]
+        return [*pieces[: pieces_max - 1], self._last]
 
     def _cut_word(self, word: str) -> tuple[int, ...]:
         if len(word) > WORD_CHARACTERS_MAX:
             return (self._unknown,)
-        found: list[int] = []
+        pieces: list[int] = []
         start = 0
         while start < len(word):
             for end in range(len(word), start, -1):
@@ -58,9 +58,9 @@ class WordPieces:
                     break
             else:
                 return (self._unknown,)
-            found.append(number)
+            pieces.append(number)
             start = end
-        return tuple(found)
+        return tuple(pieces)
 
 
 def _words(text: str) -> list[str]:
