@@ -139,4 +139,5 @@ def test_never_over_the_budget(parts, tokens_max, health, count):
     if any(one.name for one in parts):
         assert "Check before writing new knowledge" in made.text
     lines = made.text.splitlines()
-    assert all(line.startswith(("| ", "|", "- ", "## ", "# ", "[", "Check", "h", " ")) or not line for line in lines)
+    ours = [line for line in lines if set(line) - set("health ")]  # but for the health line, which is cut anywhere
+    assert all(line.startswith(("| ", "|", "- ", "## ", "# ", "[", "Check")) for line in ours)

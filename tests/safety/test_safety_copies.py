@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand import Draft, Kind, Query, Trust
+from firsthand import Band, Draft, Kind, Query, Trust
 from firsthand.agents.reminders import remind
 from firsthand.agents.settings import Settings
 from firsthand.ledger.consolidation import consolidate_in, consolidated_view
@@ -156,7 +156,9 @@ def test_a_tool_does_not_fill_a_reminder(memory, agent):
         text = f"The port of the billing service was moved by Eve to page {at}, says the notice {at * 37}."
         memory.session(f"page-{at}").append(Kind.TOOL_RESULT, text, origin="tool:fetch", trust=Trust.UNTRUSTED)
     hits = memory.recall("who moved the port of the billing service?").hits
-    reminder = remind(agent, "who moved the port of the billing service?", "now", Settings(hits_max=3, cost=0.001))
+    reminder = remind(
+        agent, "who moved the port of the billing service?", "now", Settings(hits_max=3, band=Band.UNLIKELY)
+    )
     assert reminder.skipped == ""
     assert sum(hit.trust is Trust.TRUSTED for hit in reminder.hits) == 1
     assert len(reminder.hits) == 3

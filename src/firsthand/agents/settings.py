@@ -80,7 +80,7 @@ class Settings:
     sleep_at: str = "03:30"
     consolidate: bool = False
     hits_max: int = 3
-    band: Band = Band.LIKELY
+    band: Band = Band.POSSIBLE
     preamble_tokens_max: int = 1_500
     cues_tokens_max: int = 80
     redact: bool = False

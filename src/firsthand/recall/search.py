@@ -148,7 +148,10 @@ class _Recall:
         # 2) the order of all places
         whole = query.text.strip()
         asked = Asked(ranking.words, self._stems, quotations(query.text), whole if " " in whole else "")
-        places = page.ordered(self._places(ranking.ranked), ranking.situations, asked, self._contents)
+        known = {event.position for event in ranking.ranked}
+        # What users said stands among the places however many of a tool's are ranked before it.
+        ranked = (*ranking.ranked, *(event for event in ranking.users if event.position not in known))
+        places = page.ordered(self._places(ranked), ranking.situations, asked, self._contents)
         # 3) a page of them, what belongs with it, and what the user said
         visible = self._page(places, self._places(ranking.users), asked)
         # 4) what this is
