@@ -31,6 +31,13 @@ def test_bands_begin_where_they_say():
     assert likelihood({}) == 0.0
 
 
+def test_a_young_store_is_sure_of_what_it_holds(talk, ranking):
+    """Among two events, the one that holds all of a question is likely; what holds one word of many is not."""
+    talk("s", "The pontoon is moored at the north quay.", "Good.")
+    assert band_of(ranking("where is the pontoon moored, at the north quay?").likelihood) is Band.LIKELY
+    assert band_of(ranking("which violin did the sister of the pontoon's captain restore?").likelihood) is Band.UNLIKELY
+
+
 def test_what_is_there_is_likelier_than_what_is_not(talk, ranking):
     """A question that a line answers is likely; one that shares a word with much, unlikely."""
     talk("s", "Where did you moor the pontoon?", "The pontoon is moored at the north quay beside the ferry.", "Good.")

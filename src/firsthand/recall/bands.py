@@ -18,9 +18,18 @@ from firsthand.answer import Band
 LIKELY_FROM, POSSIBLE_FROM = 0.5, 0.2
 HELD_HALF = 10.0
 """Words of this weight, held by the best passage, are half of the most that the weight of words can say."""
+ROWS_MIN = 300
+"""In an index of fewer rows no word is rare; what words weigh there is scaled to what they would in one of so many."""
 BY_WORDS: Mapping[str, float] = {"score": 8.0, "held": 4.4}
 WITH_VECTORS: Mapping[str, float] = {"score": 5.3, "held": 2.8, "cosine": 5.3}
 BIAS_BY_WORDS, BIAS_WITH_VECTORS = -6.0, -6.4
+
+
+def share_of(weight: float, rows: int) -> float:
+    """Give the signal ``held`` from what the words weigh that the best hit holds, in an index of so many rows."""
+    if rows < ROWS_MIN:
+        weight *= math.log(1 + (ROWS_MIN - 0.5) / 1.5) / math.log(1 + (max(1, rows) - 0.5) / 1.5)
+    return weight / (weight + HELD_HALF)
 
 
 def likelihood(signals: Mapping[str, float]) -> float:

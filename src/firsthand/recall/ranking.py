@@ -179,7 +179,7 @@ def rank(
     # 4) events, best first, how likely they answer, and the rules for such a situation
     scored = scored.sorted()
     ranked = _events(columns, scored, np.arange(len(scored.rows)), POOL)
-    signals = _signals(by_words, scored, meant) if ranked else {}
+    signals = _signals(by_words, scored, meant, len(columns)) if ranked else {}
     best_texts = partial(_texts_of, ranked, columns, texts)
     rules = situations.rules(moment, question, best_texts, mask, meant.situations, deadline)
     is_user = (columns.kind[scored.rows] == Kind.USER_MESSAGE.number) & ((columns.flags[scored.rows] & SAID) > 0)
@@ -259,14 +259,14 @@ def _with_meaning(scored: _Scored, meant: Meaning, columns: Columns, strength: f
     )
 
 
-def _signals(by_words: float, scored: _Scored, meant: Meaning) -> dict[str, float]:
+def _signals(by_words: float, scored: _Scored, meant: Meaning, rows: int) -> dict[str, float]:
     """Take what the likelihood is computed from.
 
     Args:
         by_words: the best score without vectors and task.
+        rows: of the index.
     """
-    mass = float(scored.mass[0])
-    signals = {"score": by_words, "held": mass / (mass + bands.HELD_HALF)}
+    signals = {"score": by_words, "held": bands.share_of(float(scored.mass[0]), rows)}
     if len(meant.cosines):
         signals["cosine"] = max(0.0, float(meant.cosines[0]))
     return signals
