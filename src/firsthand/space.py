@@ -248,11 +248,6 @@ class Space:
         """Tell how far the vectors of this namespace reach, by embedder; empty without any."""
         return states(self.log, self.namespace, self.near)
 
-    @property
-    def embedder_identity(self) -> str:
-        """The identity of the embedder in use; empty for words alone."""
-        return self.near.embedder.identity if self.near is not None else ""
-
     def follow(self, *, progress: Callable[[int, int], None] | None = None) -> None:
         """Bring everything up to date that follows the log: the text index and, with an embedder, vectors.
 

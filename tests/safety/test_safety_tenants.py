@@ -156,7 +156,7 @@ MEMORY: dict[str, Callable[[Memory, dict, dict, Path], Any] | str] = {
     "open": "gives the handle that all others are asked of", "close": "says nothing",
     "wake": "says nothing",
     "index_moment": lambda m, mine, their, at: rows_of_moment(m),
-    "position": lambda m, mine, their, at: m.position, "embedder_identity": "no event", "earlier": "no event",
+    "position": lambda m, mine, their, at: m.position, "earlier": "no event",
     "path": lambda m, mine, their, at: m.path, "read_only": lambda m, mine, their, at: m.read_only,
     "session": lambda m, mine, their, at: list(m.session(their["session"]).events()),
     "agent": lambda m, mine, their, at: m.agent(their["agent"]).sessions(),

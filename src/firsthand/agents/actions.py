@@ -22,7 +22,7 @@ from firsthand.event import Event, Kind
 from firsthand.formats.commands import doing, failure
 from firsthand.hosts.hook import HookCall
 from firsthand.moment import clock
-from firsthand.recall.holding import Holding
+from firsthand.recall.lookup import Lookup
 from firsthand.space import Space
 from firsthand.unasked.volunteer import Piece
 from firsthand.value import replace
@@ -67,7 +67,7 @@ def warn(
     # What the session itself said stands in its window.
     scope = replace(agent.scope(across=settings.across), without_sessions=(session, f"{session}/agent-*"))
     space = agent.space
-    calls = Holding(space, replace(scope, kinds=(Kind.TOOL_CALL,)), deadline_ms)
+    calls = Lookup(space, replace(scope, kinds=(Kind.TOOL_CALL,)), deadline_ms)
     failure = _failed(space, calls, call, action)
     if not failure:
         return Reminder(skipped=calls.fault or "nothing is known against it")
@@ -84,7 +84,7 @@ def _line(pieces: Sequence[Piece]) -> str:
     return f"{pieces[-1].pointers[0]}  {clock(first.time)}: {first.head}{first.words}"
 
 
-def _failed(space: Space, calls: Holding, call: HookCall, action: str) -> tuple[Piece, ...]:
+def _failed(space: Space, calls: Lookup, call: HookCall, action: str) -> tuple[Piece, ...]:
     """Give the failure of the last like call that has a result, if it failed; the same words go before like ones."""
     mine = _words(action)
     missing_max = int((1 - ALIKE_MIN) * len(set(mine)))

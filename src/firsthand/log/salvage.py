@@ -26,7 +26,7 @@ from firsthand.value import value
 from .pages import Pages, Record
 from .rows import POSITION_MAX, body_of, check_event_types, erased_by, header_of
 
-_EVENT_COLUMNS, _SESSION_COLUMNS, _NAMESPACE_COLUMNS = 19, 10, 5
+_EVENT_COLUMNS, _SESSION_COLUMNS = 19, 10
 _DAMAGED = (ArithmeticError, LookupError, UnicodeError, TypeError, ValueError, struct.error)
 """What deriving a hash raises where a field holds what it cannot be."""
 _FACTS = {"uuid": bytes, "created": int, "fence_key": bytes}

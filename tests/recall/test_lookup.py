@@ -7,8 +7,8 @@ import pytest
 from firsthand import Draft
 from firsthand.answer import Scope
 from firsthand.event import Kind
-from firsthand.recall import holding
-from firsthand.recall.holding import Holding
+from firsthand.recall import lookup
+from firsthand.recall.lookup import Lookup
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def newest(memory):
     """Give the positions of the events that hold words."""
 
     def of(words, lacking_max=0, scope=None):
-        found = Holding(memory, scope or Scope(), 60_000).newest(words.split(), lacking_max)
+        found = Lookup(memory, scope or Scope(), 60_000).newest(words.split(), lacking_max)
         return [event.position for event in found]
 
     return of
@@ -61,8 +61,8 @@ def test_only_what_is_in_the_scope_is_given(put, newest):
 def test_a_bound_is_said(memory, put, monkeypatch):
     """Where more events hold the words than are read, the newest are, and `whole` says that it was bounded."""
     put(*["make build"] * 40)
-    monkeypatch.setattr(holding, "EVENTS_MAX", 16)
-    asked = Holding(memory, Scope(), 60_000)
+    monkeypatch.setattr(lookup, "EVENTS_MAX", 16)
+    asked = Lookup(memory, Scope(), 60_000)
     assert [event.position for event in asked.newest(["make"], 0)] == [*range(40, 24, -1)]
     assert not asked.whole
 
@@ -77,4 +77,4 @@ def test_an_erased_event_is_not_given(memory, put, newest):
 def test_an_empty_store_gives_nothing(memory, newest):
     """Nothing was written: nothing is found, and nothing is wrong."""
     assert newest("make") == []
-    assert Holding(memory, Scope(), 60_000).fault == ""
+    assert Lookup(memory, Scope(), 60_000).fault == ""

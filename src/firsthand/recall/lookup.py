@@ -4,7 +4,7 @@ A recall answers a question; whether the same command was run before is none. So
 ranked here: the events that hold enough of the words are read, the newest first.
 
 The invariant: an event in scope that holds all of the words but so many is given, unless
-`Holding.whole` says that the look-up was bounded. The index only knows tokens: whether an
+`Lookup.whole` says that the look-up was bounded. The index only knows tokens: whether an
 event ran the command is the caller's to see.
 """
 
@@ -24,7 +24,7 @@ EVENTS_MAX = 256
 _PAGE = 16
 
 
-class Holding:
+class Lookup:
     """The events of one scope of a space.
 
     Attributes:
