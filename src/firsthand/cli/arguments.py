@@ -68,7 +68,7 @@ _OPTIONS = """options of every command:
   -h, --help         help on any command; --version prints the version"""
 
 EXIT_CODES = """exit codes:
-  0    done, or found; also what is only weakly found
+  0    done, or found, however likely it is that it answers
   1    nothing found: no hit, no such event or session, its content erased; a claim is contradicted
   2    the command was not understood
   3    damaged: bytes are not what was written (store verify found problems)
