@@ -27,6 +27,7 @@ room; nothing outside this tree leaves a public call, except ``TypeError`` and
     |     `- Erased             ... because they were erased
     |- QueryError               a recall that cannot be asked this way
     |- InvalidArgument          a store that cannot be opened this way
+    |- DecisionRefused          a decision of the ledger whose quotes do not prove it
     |- SourceRejected           a file or folder that cannot be imported
     |- FormatError              messages or an export that are not of the format named
     |- MemoryFault              a memory under test raised, or gave what it should not (`firsthand_evals.reclaim`)
@@ -135,6 +136,10 @@ class QueryError(FirsthandError):
 
 class InvalidArgument(FirsthandError):
     """An argument of opening a store is of another type, or out of its range."""
+
+
+class DecisionRefused(FirsthandError):
+    """The quotes of a stated decision do not stand where it says, or in the wrong order; nothing was kept."""
 
 
 class SourceRejected(FirsthandError):

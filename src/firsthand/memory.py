@@ -24,7 +24,10 @@ from firsthand.context.replay import replay
 from firsthand.event import Kind
 from firsthand.health.proof import verify
 from firsthand.hosts.import_report import ImportReport, Progress
+from firsthand.ledger import statements
+from firsthand.ledger.facts import Fact, facts_standing
 from firsthand.ledger.ledger_recall import recall
+from firsthand.ledger.statements import Stated
 from firsthand.log.append import Appended
 from firsthand.log.backup import Backup
 from firsthand.log.erase import Erasure
@@ -42,6 +45,8 @@ from firsthand.space import Address, Space, pointer_of
 from firsthand.tokens import TokenCounter
 
 NOTES_SESSION = "notes"
+AGENT = "agent"
+"""Who states a decision through the API, where nobody is named."""
 
 
 class Memory(Space):
@@ -121,6 +126,51 @@ class Memory(Space):
         if isinstance(claims, (str, Pointer, Appended)):
             return recheck(self, self.event(claims))
         return check(self, claims_of(claims), within=within)
+
+    # decide ------------------------------------------------------------------------------------------
+
+    def supersede(
+        self, old: Address, new: Address, quote_old: str, quote_new: str, *, by: str = AGENT, **where: Any
+    ) -> Stated:
+        """State that what one event says holds no longer, and what a later one says does; the log must prove it.
+
+        What a user said is taken out only by what a user said later, else the decision waits for `firsthand ledger
+        approve`. Nothing in the log changes, and `firsthand ledger undo` takes it back.
+
+        Args:
+            old, new: pointers; empty for an event that the quote is looked for in, newest first.
+            quote_old, quote_new: words of the two events, byte for byte. ``by="user"`` may leave both empty.
+            by: ``user``, ``agent:NAME`` or ``model:NAME``.
+            where: ``session``, in whose turn it is stated, with which it takes effect (none: at once);
+                ``open_turn=True`` where the log lacks what was said in it; ``reason``.
+
+        Raises:
+            DecisionRefused: the quotes do not prove it; the message says how to mend them.
+            MalformedPointer, Unresolvable: a pointer names no event of this namespace; `Erased` when erased.
+        """
+        return statements.supersede(self, old, new, quote_old, quote_new, by=by, **where)
+
+    def retract(self, target: Address, quote: str, *, by: str = AGENT, **where: Any) -> Stated:
+        """State that an event, or an assertion, holds no longer; the quote takes it back.
+
+        Arguments and errors are those of `supersede`.
+        """
+        return statements.retract(self, target, quote, by=by, **where)
+
+    def assert_fact(
+        self, subject: str, text: str, quote: str, *, at: Address = "", by: str = AGENT, **where: Any
+    ) -> Stated:
+        """State a fact that is to be kept, on words of the log; `facts` gives those that stand.
+
+        Args:
+            at: the event that the quote stands in; empty has it looked for, newest first.
+            by, where: as for `supersede`, as are its errors.
+        """
+        return statements.assert_fact(self, subject, text, quote, at=at, by=by, **where)
+
+    def facts(self, *, as_of: int | None = None) -> Iterator[Fact]:
+        """Yield the facts that somebody asserted and that stand, the newest first, as of a position."""
+        return facts_standing(self, as_of=as_of)
 
     # read --------------------------------------------------------------------------------------------
 

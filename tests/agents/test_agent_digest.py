@@ -11,6 +11,7 @@ from firsthand.agents.files import DIGEST_FILE
 from firsthand.ledger.decision_log import ledger_of
 from firsthand.ledger.digest import LINES_MIN
 from firsthand.ledger.lineage import lineage_of
+from firsthand.ledger.statements import retract, supersede
 
 
 @pytest.fixture
@@ -51,11 +52,11 @@ def test_a_decision_of_the_ledger_takes_effect_and_is_undone(working):
     log, before = ledger_of(working.space), lines(digest_of(working))
     new, old = (f"fh:{one.id}" for one in working.space.events("notes", newest_first=True, limit=2))
     for decide in (
-        lambda: log.decide("supersede", old, by_fact=new),
-        lambda: log.decide("tombstone", old),
-        lambda: lineage_of(working.space).quarantine(old),
+        lambda: supersede(working.space, old, new).decision,
+        lambda: retract(working.space, old).decision,
+        lambda: lineage_of(working.space).quarantine(old)[0],
     ):
-        (decision,) = decide()
+        decision = decide()
         assert [line for line in before if line not in lines(digest_of(working))] == [
             "## Notes: 2 of 2", "- 2026-09-21 Port 8080.",
         ]  # fmt: skip
@@ -70,7 +71,7 @@ def test_any_position_is_rebuilt_as_it_was(working):
     before = {position: digest_of(working, as_of=position) for position in range(head + 1)}
     assert before[head] == digest_of(working)
     new = note(working, "Port 9000.")
-    (decision,) = log.decide("supersede", before[head].text.rpartition("(")[2].strip(")\n"), by_fact=new.pointer)
+    decision = supersede(memory, before[head].text.rpartition("(")[2].strip(")\n"), new.pointer).decision
     log.undo(decision.id)
     working.close("one")
     assert {position: digest_of(working, as_of=position) for position in before} == before

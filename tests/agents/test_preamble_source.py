@@ -9,7 +9,7 @@ from pathlib import Path
 from firsthand import Kind, Trust
 from firsthand.agents.preamble_source import FACTS_TOLD
 from firsthand.event import Draft
-from firsthand.ledger.decision_log import ledger_of
+from firsthand.ledger.statements import supersede
 from firsthand.tokens import estimate
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
@@ -90,7 +90,7 @@ def test_the_users_notes_are_told_and_no_others(agent, memory):
     old = f"fh:{next(event.id for event in memory.events('notes'))}"
     assert titles(agent.preamble(), "semantic") == ["2026-09-21 Port 80."]
     new = memory.note("Port 81.", trust=Trust.TRUSTED, time=at(0))
-    ledger_of(memory).decide("supersede", old, by_fact=new.pointer)
+    supersede(memory, old, new.pointer)
     assert titles(agent.preamble(), "semantic") == ["2026-09-21 Port 81."]
 
 

@@ -20,6 +20,7 @@ from firsthand.agents.sleep_steps import LINES_MAX, STEPS
 from firsthand.errors import StoreFailed, StoreReadOnly
 from firsthand.ledger.decision_log import ledger_of
 from firsthand.ledger.entry_log import entries_of
+from firsthand.ledger.statements import supersede
 
 SAID = ("The staging port is 8080.", "My favourite colour is teal.", "The staging port is now 8443.")
 
@@ -112,7 +113,7 @@ def test_the_page_says_what_the_digest_gained_and_lost(working):
     old = digest_of(working).text.splitlines()[2].rpartition("(")[2].strip(")")
     sleeping(working)
     new = note(working.space, "The staging port is now 9000.")
-    ledger_of(working.space).decide("supersede", old, by_fact=new.pointer)
+    supersede(working.space, old, new.pointer)
     slept = sleeping(working, now=at(2000))
     assert [[line.partition(" (fh:")[0] for line in lines] for lines in (slept.gained, slept.lost)] == [
         ["- 2026-09-21 The staging port is now 9000."], ["- 2026-09-21 The staging port is now 8443."],

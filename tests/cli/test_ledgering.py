@@ -35,7 +35,7 @@ def test_an_event_is_superseded_shown_undone_and_compared(filled):
         0, "supersede", old, new, "user",
     )  # fmt: skip
     again = filled("ledger", "supersede", old, new)
-    assert (again.code, "has the same decision already" in again.error) == (1, True)
+    assert (again.code, "the same is decided already" in again.error) == (1, True)
     assert TEXTS[0] not in filled("agent", "digest", "--agent", "shop").text
     assert filled("ledger", "list").text.split() == ["5", made["id"][-10:], "supersede", old, "user"]
     shown = filled("ledger", "show", made["id"][-10:])
@@ -53,11 +53,11 @@ def test_an_event_is_superseded_shown_undone_and_compared(filled):
     assert (same.code, same.text, same.error) == (1, "", "the same is decided at 6 and at 6\n")
 
 
-def test_a_person_tombstones_and_restores(filled):
+def test_a_person_retracts_and_restores(filled):
     """An event is named by the pointer that the digest shows."""
     line = next(line for line in filled("agent", "digest", "--agent", "shop").text.splitlines() if "Ann" in line)
     address = line.rpartition("(")[2].rstrip(")")
-    assert filled("ledger", "tombstone", address, "--reason", "married").code == 0
+    assert filled("ledger", "retract", address, "--reason", "married").code == 0
     assert "Ann" not in filled("agent", "digest", "--agent", "shop").text
     assert filled("ledger", "restore", address).code == 0
     assert "Ann" in filled("agent", "digest", "--agent", "shop").text
@@ -66,9 +66,53 @@ def test_a_person_tombstones_and_restores(filled):
     assert (stands.code, stands.error) == (1, f"{address} is not out\n")
     with Memory.open(filled.store, read_only=True) as memory:
         assert [(one.action, one.reason) for one in ledger_of(memory).decisions()] == [
-            ("tombstone", "married"),
+            ("retract", "married"),
             ("restore", ""),
         ]
+
+
+def test_what_the_user_quotes_is_checked(filled):
+    """Quotes name the lines that are out; a wrong one is refused with what to copy, and nothing is kept."""
+    old, new, _ = pointers(filled)
+    wrong = filled("ledger", "supersede", old, new, "--quote-old", "port is 8", "--quote-new", "now 81")
+    assert (wrong.code, wrong.error) == (
+        5, "firsthand: supersede is refused: quote_old: not word for word; copy from: 'The port is 80.'\n",
+    )  # fmt: skip
+    right = filled("ledger", "supersede", old, new, "--quote-old", "port is 80", "--quote-new", "now 81")
+    assert (right.code, right.error.count("1 event looked at hold")) == (0, 2)
+    assert filled("ledger", "retract", new, "--quote", "is now 82").code == 5
+    assert filled("ledger", "retract", new, "--quote", "is now 81").code == 0
+
+
+def test_a_fact_is_asserted_listed_and_retracted(filled):
+    """It stands with its words and their pointer, is shown with its quote, and goes as it came."""
+    _, _, name = pointers(filled)
+    assert filled("ledger", "assert", "name", "she is Ann", "--quote", "My name is Bob", "--at", name).code == 5
+    made = filled("ledger", "assert", "name", "she is Ann", "--quote", "My name is Ann", "--at", name, "--json").json
+    fact, words = filled("ledger", "facts").lines
+    assert fact == f"{made['id'][-10:]}  name: she is Ann"
+    assert words.endswith(f"'My name is Ann.'  {name}")
+    assert "quoted: My name is Ann" in filled("ledger", "show", made["id"]).lines
+    assert [each["text"] for each in filled("ledger", "facts", "--json").json_lines] == ["she is Ann"]
+    assert filled("ledger", "facts", "--as-of", "4").code == 1
+    assert filled("ledger", "retract", f"fh:{made['id']}").code == 0
+    assert filled("ledger", "facts").code == 1
+
+
+def test_what_waits_is_approved(filled):
+    """A proposal that is no agent's to decide is listed with its state, and counts when it is let in."""
+    _, new, _ = pointers(filled)
+    with Memory.open(filled.store, embedder="none") as memory:
+        waiting = memory.retract(new, "The port is now 81.", by="agent:shop").decision
+        memory.assert_fact("port", "81", "The port is now 81.", at=new, session="one")
+    rows = [line.split("  ")[-1].strip() for line in filled("ledger", "list").lines]
+    assert rows == ["waits", "open"]
+    assert "waits: a user said" in filled("ledger", "show", waiting.id).text
+    assert "retract" in filled("ledger", "waiting").text
+    assert filled("ledger", "approve", f"fh:{waiting.id}").code == 0
+    with Memory.open(filled.store, read_only=True, embedder="none") as memory:
+        assert not ledger_of(memory).at().stands(new)
+        assert memory.verify().problems == ()
 
 
 def test_the_digest_is_written(filled):
@@ -96,7 +140,7 @@ def test_the_digest_is_written(filled):
         ),
         (("ledger", "list", "--as-of", "0"), 1, "nothing is decided as of position 0"),
         (("ledger", "show", "none"), 1, "expected the id of one decision"),
-        (("ledger", "tombstone", "fh:" + "0" * 26), 1, "0" * 26),
+        (("ledger", "retract", "fh:" + "0" * 26), 1, "0" * 26),
         (("ledger", "supersede", "fh:" + "0" * 26), 2, "required: NEW"),
         (("agent", "digest", "--agent", "nobody"), 5, "no agent 'nobody' has anything in this store"),
         (("agent", "digest", "--agent", "shop", "--lines", "3"), 5, "at least 12 lines"),

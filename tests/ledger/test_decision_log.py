@@ -7,11 +7,13 @@ import json
 
 import pytest
 
-from firsthand import Erased, Kind, Memory, Trust
+from firsthand import Kind, Memory, Trust
 from firsthand.errors import InvalidArgument, Unresolvable
 from firsthand.event import Draft
-from firsthand.ledger.decision_log import DECISIONS_MAX, MEDIA, SESSION, ledger_of
+from firsthand.ledger.decision_events import MEDIA
+from firsthand.ledger.decision_log import DECISIONS_MAX, SESSION, ledger_of
 from firsthand.ledger.decisions import Decision
+from firsthand.ledger.statements import retract, supersede
 from firsthand.value import replace
 
 SAID = ("The staging port is 8080.", "The staging port is now 8443.", "Change it to 9000.")
@@ -29,7 +31,7 @@ def log(memory, told):
     """The ledger of a memory in which the second message took the first one's place, and the third the second's."""
     made = ledger_of(memory)
     for old, new in itertools.pairwise(told):
-        made.decide("supersede", old, by_fact=new, reason="moved")
+        supersede(memory, old, new, reason="moved")
     return made
 
 
@@ -57,8 +59,8 @@ def test_a_decision_is_made_once(memory, log, told):
     """Keeping or deciding what is there already appends nothing, and neither does restoring what stands."""
     head = memory.head()
     assert log.keep(log.decisions()) == ()
-    assert log.decide("supersede", told[0], by_fact=told[1]) == ()
-    assert log.decide("restore", told[2]) == ()
+    assert not supersede(memory, told[0], told[1]).is_new
+    assert log.restore(told[2]) == ()
     assert memory.head() == head
 
 
@@ -86,31 +88,12 @@ def test_an_id_names_one_decision(log):
             log.find(identity)
 
 
-def test_a_person_takes_back_and_restores(log, told):
-    """What is tombstoned is out, and what is restored stands in the place of what took its place."""
-    log.decide("tombstone", told[2])
+def test_a_person_takes_back_and_restores(memory, log, told):
+    """What is retracted is out, and what is restored stands in the place of what took its place."""
+    retract(memory, told[2])
     assert stands(log, told) == ""
-    log.decide("restore", told[0], reason="it was right")
+    log.restore(told[0], reason="it was right")
     assert stands(log, told) == "1"
-
-
-def test_what_cannot_be_decided_is_refused(memory, log, told):
-    """Other actions, one pointer for two, an event in its own place, a span and what is not there are errors."""
-    for arguments, by_fact, why in (
-        (("quarantine", told[0]), "", "expected one of supersede, tombstone, restore"),
-        (("supersede", told[0]), "", "got supersede with one"),
-        (("tombstone", told[0]), told[1], "got tombstone with two"),
-        (("supersede", told[0]), told[0], "does not take its own place"),
-    ):
-        with pytest.raises(InvalidArgument, match=why):
-            log.decide(*arguments, by_fact=by_fact)
-    with pytest.raises(Unresolvable, match="is a span"):
-        log.decide("tombstone", f"{told[0]}..{told[1].removeprefix('fh:')}")
-    with pytest.raises(Unresolvable):
-        log.decide("tombstone", "fh:" + "0" * 26)
-    memory.erase([told[2]])
-    with pytest.raises(Erased):
-        log.decide("tombstone", told[2])
 
 
 def test_as_of_a_position_is_as_it_was_then(memory, log):
@@ -165,5 +148,5 @@ def test_too_many_decisions_at_once_are_refused(log):
     with pytest.raises(InvalidArgument, match="at most 10,000 decisions"):
         log.keep(many)
     with pytest.raises(InvalidArgument, match="a key and a target"):
-        log.keep([Decision("0" * 26, "tombstone", "", "")])
+        log.keep([Decision("0" * 26, "retract", "", "")])
     assert len(log.decisions()) == 2

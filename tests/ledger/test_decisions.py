@@ -73,7 +73,7 @@ def test_a_restored_event_stands_and_what_took_its_place_does_not():
     restored = fold((*CHAIN, about(13, "restore", "fh:1")))
     assert [restored.stands(event) for event in EVENTS] == [True, False, False, True]
     assert restored.replaced_by("fh:3", 10) == "fh:1"
-    assert standing((about(11, "tombstone", "fh:1"), about(12, "restore", "fh:1"))) == "1234"
+    assert standing((about(11, "retract", "fh:1"), about(12, "restore", "fh:1"))) == "1234"
     assert standing((supersede(11, 1, 2), supersede(12, 2, 1), about(13, "restore", "fh:2"))) == "234"
 
 
@@ -145,7 +145,7 @@ def histories(draw):
         if decisions and draw(st.booleans()):
             decisions.append(undo(position, draw(st.sampled_from(decisions)).id))
             continue
-        action = draw(st.sampled_from(("supersede", "tombstone", "restore", "quarantine", "release", "approve")))
+        action = draw(st.sampled_from(("supersede", "retract", "restore", "quarantine", "release", "approve")))
         old, new = draw(st.permutations(range(1, 5)))[:2]
         decision = supersede(position, old, new)
         decisions.append(replace(decision, action=action, by_fact=decision.by_fact if action == "supersede" else ""))
@@ -160,7 +160,7 @@ def test_the_ledger_of_a_position_is_that_of_the_decisions_before_it(decisions, 
         if not decision.undoes and decision.id not in fold(decisions).undone:
             twice = [*decisions, undo(20, decision.id), undo(21, "d20")]
             assert fold(twice).out == fold(decisions).out
-            assert fold(twice).held == fold(decisions).held
+            assert fold(twice).quarantined == fold(decisions).quarantined
 
 
 def test_an_empty_ledger_takes_nothing_out():

@@ -9,8 +9,8 @@ import pytest
 from firsthand import Draft, Kind, Memory, Trust
 from firsthand.answer import Query
 from firsthand.context import answers
-from firsthand.ledger.decision_log import ledger_of
 from firsthand.ledger.ledger_recall import recall
+from firsthand.ledger.statements import supersede
 from firsthand.moment import parse
 from firsthand.tokens import estimate
 
@@ -101,7 +101,7 @@ def test_both_statements_of_the_user_are_there_with_their_dates(memory):
     assert [hit.pointer for hit in answer.said][-2:] == [f"fh:{old.id}", f"fh:{new.id}"]
     assert [str(hit.time)[:7] for hit in answer.said][-2:] == ["2026-02", "2026-05"]
     assert [hit.replaced_by for hit in answer.said][-2:] == ["", ""]
-    ledger_of(memory).decide("supersede", f"fh:{old.id}", by_fact=f"fh:{new.id}")
+    supersede(memory, f"fh:{old.id}", f"fh:{new.id}")
     decided = {hit.pointer: hit.replaced_by for hit in memory.recall(question).said}
     assert decided[f"fh:{old.id}"] == f"fh:{new.id}"
     text = answers.of_recall(memory.recall(question)).text

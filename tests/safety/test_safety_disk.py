@@ -73,7 +73,7 @@ def test_on_a_full_disk_nothing_is_done_by_half(disk):
     with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
         while True:
             file.write(bytes(4_096))
-    for command in (*WRITING, ("ledger", "quarantine", said[0]), ("ledger", "tombstone", said[-1])):
+    for command in (*WRITING, ("ledger", "quarantine", said[0]), ("ledger", "retract", said[-1])):
         code, error = typed(root, *command)
         assert code in {0, 4}, (command, error)
         assert "Traceback" not in error

@@ -13,6 +13,7 @@ from firsthand.ledger.decision_log import ledger_of
 from firsthand.ledger.entries import identity_of
 from firsthand.ledger.entry_log import MEDIA, SESSION, entries_of
 from firsthand.ledger.lineage import lineage_of
+from firsthand.ledger.statements import supersede
 from firsthand.value import replace
 
 LEVELS = (7, 8, 9, 12, 15)
@@ -88,7 +89,7 @@ def test_an_entry_goes_with_its_versions_and_not_with_its_sources(memory):
 def test_undoing_a_decision_takes_out_the_entries_made_since(memory):
     """With all that followed a bad decision the rule made of what it put in goes; its undoing brings it back."""
     old = memory.session("s").user("birch level 7 => 5")
-    (decision,) = ledger_of(memory).decide("supersede", old.pointer, by_fact=say(memory)[0].pointer)
+    decision = supersede(memory, old.pointer, say(memory)[0].pointer).decision
     (kept,) = consolidate_in(memory, keep=True).kept
     assert len(entries_of(memory).standing()) == 1
     undone, out = ledger_of(memory).undo(decision.id, following=True)
@@ -107,7 +108,7 @@ def test_undoing_a_decision_takes_out_the_entries_made_since(memory):
 def test_what_lineage_took_out_may_pass_the_gate_again(memory):
     """The user undid a decision and took out no rule: one that holds without it comes back when it is tried."""
     old = memory.session("s").user("birch level 7 => 5")
-    (decision,) = ledger_of(memory).decide("supersede", old.pointer, by_fact=say(memory)[0].pointer)
+    decision = supersede(memory, old.pointer, say(memory)[0].pointer).decision
     (kept,) = consolidate_in(memory, keep=True).kept
     ledger_of(memory).undo(decision.id, following=True)
     consolidate_in(memory, keep=True)
@@ -119,7 +120,7 @@ def test_an_entry_made_before_a_decision_stays(memory):
     first, *_ = say(memory)
     (kept,) = consolidate_in(memory, keep=True).kept
     new = memory.session("s").user("birch level 7 => 24")
-    (decision,) = ledger_of(memory).decide("supersede", first.pointer, by_fact=new.pointer)
+    decision = supersede(memory, first.pointer, new.pointer).decision
     assert [one.undoes for one in ledger_of(memory).undo(decision.id, following=True)] == [decision.id]
     assert entries_of(memory).standing() == (kept,)
 

@@ -164,7 +164,7 @@ def quarantine(memory: Memory, pointers: list[str]) -> None:
 def tombstone(memory: Memory, pointers: list[str]) -> None:
     ids = IdMaker()
     ledger_of(memory).keep(
-        Decision(ids(), "tombstone", f"said/{each}", each, sources=(each,), through=10_000) for each in pointers
+        Decision(ids(), "retract", f"said/{each}", each, sources=(each,), through=10_000) for each in pointers
     )
 
 
@@ -180,7 +180,7 @@ def part(memory: Memory, pointers: list[str]) -> None:
     ids = IdMaker()
     places = [f"{each}@0-{len(memory.expand(each))}" for each in pointers]
     ledger_of(memory).keep(
-        Decision(ids(), "tombstone", f"said/{each}", each, sources=(each.partition("@")[0],), through=10_000)
+        Decision(ids(), "retract", f"said/{each}", each, sources=(each.partition("@")[0],), through=10_000)
         for each in places
     )
 

@@ -47,7 +47,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "list", "enrol", "episodes", "close", "preamble", "cues", "inbox", "files", "digest", "sleep", "switch", "jobs",
     ),
     "ledger": (
-        "list", "show", "supersede", "tombstone", "restore", "undo", "waiting", "approve", "diff",
+        "list", "show", "facts", "supersede", "retract", "assert", "restore", "undo", "waiting", "approve", "diff",
         "entries", "propose", "quarantine",
     ),
     "note": ("add",),

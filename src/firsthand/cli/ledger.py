@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 
 from firsthand.cli import entries
 from firsthand.cli.argument_values import number
@@ -11,9 +12,12 @@ from firsthand.cli.display import count, shown, table
 from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
 from firsthand.cli.stores import position, to_read, to_write, words_of
+from firsthand.ledger import statements
 from firsthand.ledger.decision_log import LedgerLog, ledger_of
-from firsthand.ledger.decisions import Decision, ledger_difference
+from firsthand.ledger.decisions import Decision, State, ledger_difference
+from firsthand.ledger.facts import facts_standing
 from firsthand.ledger.lineage import lineage_of
+from firsthand.moment import clock
 from firsthand.value import asdict
 
 LISTED_MAX = 1_000
@@ -34,22 +38,15 @@ def add(group: Parser) -> None:
         "show", _show, "Show one decision, with the words of both events.", "firsthand ledger show 5GZ8K2N7"
     )
     command.add_argument("decision", metavar="ID", help="its id, or the end of it")
+    _add_statements(group)
     command = group.command(
-        "supersede", _decide, "Decide that one event holds in the place of another.",
-        "firsthand ledger supersede fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY fh:01J9AA4T9M6V3K2N7P5R8S1WXY    the second holds",
+        "facts", _facts, "List the facts that were asserted and stand.",
+        """
+        firsthand ledger facts
+        firsthand ledger facts --as-of 1200
+        """,
     )  # fmt: skip
-    command.add_argument("target", metavar="OLD", help="the event that holds no longer")
-    command.add_argument("by", metavar="NEW", help="the event that holds now")
-    command.set_defaults(action="supersede")
-    _add_reason(command)
-    for name, sentence in (
-        ("tombstone", "Decide that an event holds no longer."),
-        ("restore", "Decide that an event holds again, and not what replaced it."),
-    ):
-        command = group.command(name, _decide, sentence, f"firsthand ledger {name} fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY")
-        command.add_argument("target", metavar="POINTER", help="the event")
-        command.set_defaults(action=name)
-        _add_reason(command)
+    command.add_argument("--as-of", type=number(0), metavar="POSITION", help="as it was then")
     command = group.command(
         "undo", _undo, "Undo a decision, as if it had never been.",
         "firsthand ledger undo 5GZ8K2N7 --following          and all that followed from it",
@@ -71,6 +68,43 @@ def add(group: Parser) -> None:
     entries.add(group)
 
 
+def _add_statements(group: Parser) -> None:
+    """Add the commands by which the user states a decision."""
+    command = group.command(
+        "supersede", _decide, "Decide that one event holds in the place of another.",
+        """
+        firsthand ledger supersede fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY fh:01J9AA4T9M6V3K2N7P5R8S1WXY    the second holds
+        firsthand ledger supersede fh:01J8... fh:01J9... --quote-old "use npm" --quote-new "use pnpm"
+        """,
+    )  # fmt: skip
+    command.add_argument("target", metavar="OLD", help="the event that holds no longer")
+    command.add_argument("by", metavar="NEW", help="the event that holds now")
+    command.add_argument("--quote-old", default="", metavar="TEXT", help="words of the old one, checked")
+    command.add_argument("--quote-new", default="", metavar="TEXT", help="words of the new one, checked")
+    command.set_defaults(action="supersede")
+    _add_reason(command)
+    for name, sentence in (
+        ("retract", "Decide that an event or a fact holds no longer."),
+        ("restore", "Decide that an event holds again, and not what replaced it."),
+    ):
+        command = group.command(name, _decide, sentence, f"firsthand ledger {name} fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY")
+        command.add_argument("target", metavar="POINTER", help="the event")
+        command.set_defaults(action=name)
+        if name == "retract":
+            command.add_argument("--quote", default="", metavar="TEXT", help="words that take it back, checked")
+        _add_reason(command)
+    command = group.command(
+        "assert", _decide, "Assert a fact on words of the log.",
+        "firsthand ledger assert 'package manager' 'pnpm, not npm' --quote 'pnpm from now on'",
+    )  # fmt: skip
+    command.add_argument("subject", metavar="SUBJECT", help="what it is about, in a few words")
+    command.add_argument("text", metavar="TEXT", help="the fact, in one sentence")
+    command.add_argument("--quote", required=True, metavar="TEXT", help="the words that it rests on, checked")
+    command.add_argument("--at", default="", metavar="POINTER", help="the event that they stand in")
+    command.set_defaults(action="assert")
+    _add_reason(command)
+
+
 def _add_reason(command: Parser) -> None:
     command.add_argument("--reason", default="", metavar="TEXT", help="why; it is kept")
 
@@ -88,7 +122,7 @@ def _list(chosen: argparse.Namespace, out: Output) -> int:
         rows = [
             (str(decision.position), decision.id[-10:],
              f"undo {decision.undoes[-10:]}" if decision.undoes else decision.action,
-             shown(decision.target), decision.by, "undone" if decision.id in undone else "")
+             shown(decision.target), decision.by, _state(decision, undone))
             for decision in newest
         ]  # fmt: skip
         for line in table(rows, right=frozenset({0})):
@@ -99,6 +133,10 @@ def _list(chosen: argparse.Namespace, out: Output) -> int:
         then = "" if chosen.as_of is None else f" as of position {chosen.as_of:,}"
         out.remark(f"nothing is decided{then}; firsthand ledger supersede OLD NEW decides")
     return DONE if decisions else NOTHING_FOUND
+
+
+def _state(decision: Decision, undone: Mapping[str, str]) -> str:
+    return "undone" if decision.id in undone else "" if decision.state is State.IN_FORCE else str(decision.state)
 
 
 def _show(chosen: argparse.Namespace, out: Output) -> int:
@@ -112,6 +150,12 @@ def _show(chosen: argparse.Namespace, out: Output) -> int:
         return DONE
     out.line(f"{decision.id}  {decision.action}  {shown(decision.target)}")
     out.line(f"by {shown(decision.by)}: {shown(decision.reason) or 'no reason given'}")
+    if decision.text:
+        out.line(f"{shown(decision.key)}: {shown(decision.text)}")
+    for quote in decision.quotes:
+        out.line(f"quoted: {shown(quote)}")
+    if decision.state is not State.IN_FORCE:
+        out.line(f"{decision.state}: {shown(decision.why) or 'until its turn is over'}")
     for name, address in (("about", decision.target), ("in its place", decision.by_fact)):
         if address:
             out.line(f"{name}: {shown(words[address])} ({shown(address)})")
@@ -123,13 +167,38 @@ def _show(chosen: argparse.Namespace, out: Output) -> int:
 
 
 def _decide(chosen: argparse.Namespace, out: Output) -> int:
-    """Supersede, tombstone or restore an event."""
+    """Supersede, retract or restore an event, or assert a fact: the user says so."""
     with to_write(chosen, create=False) as memory:
-        made = ledger_of(memory).decide(
-            chosen.action, chosen.target, by_fact=getattr(chosen, "by", ""), reason=chosen.reason
-        )
-    why_none = "is not out" if chosen.action == "restore" else "has the same decision already"
-    return _say(made, out, f"{shown(chosen.target)} {why_none}")
+        match chosen.action:
+            case "supersede":
+                quotes = chosen.quote_old, chosen.quote_new
+                stated = statements.supersede(memory, chosen.target, chosen.by, *quotes, reason=chosen.reason)
+            case "retract":
+                stated = statements.retract(memory, chosen.target, chosen.quote, reason=chosen.reason)
+            case "assert":
+                fact = chosen.subject, chosen.text, chosen.quote
+                stated = statements.assert_fact(memory, *fact, at=chosen.at, reason=chosen.reason)
+            case _:
+                restored = ledger_of(memory).restore(chosen.target, reason=chosen.reason)
+                return _say(restored, out, f"{shown(chosen.target)} is not out")
+    code = _say((stated.decision,) if stated.is_new else (), out, "the same is decided already")
+    for quoted in stated.quoted:
+        out.remark(f"{count(quoted.events, 'event')} looked at hold {shown(quoted.quote)!r}; taken: {quoted.pointer}")
+    return code
+
+
+def _facts(chosen: argparse.Namespace, out: Output) -> int:
+    with to_read(chosen) as memory:
+        facts = [*facts_standing(memory, as_of=position(memory, chosen.as_of))]
+    for fact in facts:
+        if out.as_json:
+            out.json({**asdict(fact), "time": str(fact.time or "")})
+        else:
+            waits = "" if fact.volunteered else "  (no user said it: recalled, never volunteered)"
+            out.line(f"{fact.decision[-10:]}  {shown(fact.subject)}: {shown(fact.text)}{waits}")
+            out.line(f"{'':10}  {clock(fact.time)}  {shown(fact.line)!r}  {fact.pointer}")
+    out.remark(f"{count(len(facts), 'fact')} asserted; firsthand ledger retract takes one back by its quote or pointer")
+    return DONE if facts else NOTHING_FOUND
 
 
 def _undo(chosen: argparse.Namespace, out: Output) -> int:

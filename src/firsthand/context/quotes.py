@@ -19,6 +19,7 @@ from firsthand.context.receipt import from_json
 from firsthand.errors import FormatError
 from firsthand.event import INJECTED, Event, Kind
 from firsthand.ledger.ledger_recall import recall
+from firsthand.ledger.proposals import pending_on
 from firsthand.notes.sources import readable, resting_on
 from firsthand.space import Space
 
@@ -56,7 +57,8 @@ class _Search:
     def _resting(self) -> list[str]:
         """Find episodes and notes, in any session, that rest on one of the events, or on such a one, or repeat it."""
         kinds = (Kind.EPISODE, Kind.NOTE, Kind.ENTRY, Kind.LEDGER, Kind.TUNING)
-        return [event.id for event in resting_on(self._space, self._erased.values(), kinds)]
+        events = self._erased.values()
+        return [*(event.id for event in resting_on(self._space, events, kinds)), *pending_on(self._space, events)]
 
     def _answers(self, after: int, pointers: Collection[str]) -> Iterator[str]:
         """Find answers of recall and expand, in any session, that show one of the events or notes that go."""

@@ -1,39 +1,37 @@
 """The ledger in the log: each decision is an event of the session ``ledger``, and nothing else is (total-recall 8.1).
 
-    ledger_of(memory).decide("supersede", "fh:OLD", by_fact="fh:NEW", reason="moved to the new host")
+    ledger_of(memory).at().stands("fh:OLD")
+    ledger_of(memory).undo("5GZ8K2N7", following=True)
 
 The invariant: decisions are appended, never changed; the ledger of a position is the
-same whenever and wherever it is read. A decision holds pointers and a reason, and none of
-what they point to; with an event that it rests on it is erased, as if it had not been made.
+same whenever and wherever it is read. With an event that it rests on a decision is erased,
+as if it had not been made.
 
-It decides nothing: a decision is stated by a person, or made where a source is taken out.
+It decides nothing: a decision is stated (`statements`), or made where a source is taken out.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
-from firsthand import moment, pointer
-from firsthand.errors import Erased, InvalidArgument, PointerError, Unresolvable
-from firsthand.event import Draft, Event, IdMaker, Kind, Trust, texts
-from firsthand.ledger.decisions import Action, Decision, Ledger, checked, fold, followers
+from firsthand.errors import InvalidArgument, PointerError, Unresolvable
+from firsthand.event import Event, IdMaker, Kind, texts
+from firsthand.ledger.decision_events import draft_of, from_event
+from firsthand.ledger.decisions import Decision, Ledger, checked, fold, followers
+from firsthand.ledger.evidence import cited
+from firsthand.ledger.proposals import PROPOSALS, settled
 from firsthand.log.prepare import BATCH_EVENTS_MAX
 from firsthand.notes.sources import SOURCES
 from firsthand.pointer import Pointer
-from firsthand.space import Space
+from firsthand.space import Space, pointer_of
 from firsthand.value import replace
 
 SESSION = "ledger"
-MEDIA = "application/vnd.firsthand.decision+json"
 LINEAGE = "rule:lineage"
 """Who decides when what an entry was made after is undone."""
 _UNDONE = "a decision that it was made after is undone"
 DECISIONS_MAX = BATCH_EVENTS_MAX
 """Of one keeping: they come into the log all or none."""
-STATED = ("supersede", "tombstone", "restore")
-"""What `LedgerLog.decide` takes; the others are `Lineage`'s."""
 
 
 class LedgerLog:
@@ -43,15 +41,21 @@ class LedgerLog:
         self.space = space
 
     def decisions(self, as_of: int | None = None) -> tuple[Decision, ...]:
-        """Give the decisions up to a position, in order; a handle reads each event once until something is erased."""
-        read_once, head = self.space.read_once, self._head()
+        """Give the decisions up to a position, in order, each as it stands there.
+
+        A handle reads each event once until something is erased.
+        """
+        read_once, head = self.space.read_once, self.space.position
         through, (known, checked_to) = read_once.get((SESSION, ""), (0, ((), 0)))
         if known and any(self.space.events(kind=Kind.ERASURE, after=checked_to, before=head + 1, limit=1)):
             through, known = 0, ()
+            for key in [key for key in read_once if key[0] == PROPOSALS]:
+                del read_once[key]
         new = [*self.space.events(SESSION, kind=Kind.LEDGER, after=through)]
         known = (*known, *filter(None, map(from_event, new))) if new else known
         read_once[SESSION, ""] = (new[-1].position if new else through, (known, head))
-        return known if as_of is None else tuple(decision for decision in known if decision.position <= as_of)
+        of_then = known if as_of is None else tuple(each for each in known if each.position <= as_of)
+        return settled(self.space, of_then, as_of)
 
     def at(self, as_of: int | None = None) -> Ledger:
         """Give the ledger as of a position; None is now."""
@@ -77,7 +81,7 @@ class LedgerLog:
         return places
 
     def _replaced(self, ledger: Ledger) -> Iterator[tuple[int, str]]:
-        for name in {part.partition("@")[0]: None for part in (*ledger.out, *ledger.held)}:
+        for name in {part.partition("@")[0]: None for part in (*ledger.out, *ledger.quarantined)}:
             try:
                 event = self.space.event(name)
             except PointerError:  # a ledger that was imported without what it is about
@@ -97,7 +101,7 @@ class LedgerLog:
             raise InvalidArgument(f"at most {DECISIONS_MAX:,} decisions are kept at once; got {len(new):,}")
         if not new:
             return ()
-        appended = self.space.append([_draft(decision) for decision in new], session=SESSION)
+        appended = self.space.append([draft_of(decision) for decision in new], session=SESSION)
         return tuple(replace(decision, position=at.position) for decision, at in zip(new, appended, strict=True))
 
     def find(self, identity: str) -> Decision:
@@ -149,7 +153,7 @@ class LedgerLog:
             if decision.id not in ledger.undone
         ]
         if following and made:
-            out = [entry for entry in self._made_since(every) if f"fh:{entry.id}" not in ledger.held]
+            out = [entry for entry in self._made_since(every) if f"fh:{entry.id}" not in ledger.quarantined]
             made += [
                 Decision(
                     ids(), "quarantine", f"entry:{entry.id}", f"fh:{entry.id}", reason=_UNDONE,
@@ -170,95 +174,26 @@ class LedgerLog:
                 made[event.id] = event
         return [*made.values()]
 
-    def decide(
-        self, action: Action, address: str | Pointer, *, by_fact: str | Pointer = "", reason: str = "", by: str = "user"
-    ) -> tuple[Decision, ...]:
-        """Decide on one event: another one takes its place, it is taken back, or it holds again.
-
-        Args:
-            action: ``supersede``, ``tombstone`` or ``restore``.
-            address: of the event that it is about.
-            by_fact: with ``supersede``, the event that takes its place.
+    def restore(self, address: str | Pointer, *, reason: str = "", by: str = "user") -> tuple[Decision, ...]:
+        """Decide that an event holds again, and not what took its place.
 
         Returns:
-            The decision; none where the event is in that state already.
+            The decision; none where the event is not out.
 
         Raises:
-            InvalidArgument: it is no such action, or only one of two pointers is given, or both name one event.
             MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
         """
-        if action not in STATED:
-            raise InvalidArgument(f"expected one of {', '.join(STATED)}; got {action!r:.40}")
-        if bool(by_fact) != (action == "supersede"):
-            raise InvalidArgument(
-                f"supersede takes two pointers, the old event and the new one, and {STATED[1]} and {STATED[2]} one; "
-                f"got {action} with {'two' if by_fact else 'one'}"
-            )
-        event = event_at(self.space, address)
-        new = event_at(self.space, by_fact) if by_fact else None
-        if new is not None and new.id == event.id:
-            raise InvalidArgument(f"an event does not take its own place; expected two events, got fh:{event.id} twice")
-        name, instead = f"fh:{event.id}", f"fh:{new.id}" if new is not None else ""
-        current = self.at().out.get(name)
-        if current is not None and current.action == action and current.by_fact == instead:
-            return ()
-        if current is None and action == "restore":
-            return ()
-        sources = (name, instead) if instead else (name,)
-        return self.keep([
-            Decision(IdMaker()(), action, f"event:{event.id}", name, instead, reason, sources, by)
-        ])  # fmt: skip
-
-    def _head(self) -> int:
-        return int(self.space.head().partition(":")[0])
+        event = cited(self.space, address)
+        ledger = self.at()
+        names = [name for name in (str(pointer_of(address)), f"fh:{event.id}", *ledger.parts.get(f"fh:{event.id}", ()))
+                 if name in ledger.out]  # fmt: skip
+        ids = IdMaker()
+        return self.keep(
+            Decision(ids(), "restore", f"event:{event.id}", name, "", reason, (f"fh:{event.id}",), by)
+            for name in dict.fromkeys(names)
+        )
 
 
 def ledger_of(space: Space) -> LedgerLog:
     """Give the ledger of a namespace: which events are out, and what took their place."""
     return LedgerLog(space)
-
-
-def event_at(space: Space, address: str | Pointer) -> Event:
-    """Read the event that a pointer names.
-
-    Raises:
-        MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
-    """
-    named = address if isinstance(address, Pointer) else pointer.parse(address)
-    if named.last is not None:
-        raise Unresolvable(f"expected the pointer of one event; {str(named)!r:.80} is a span. Name its events.")
-    event = space.event(Pointer(named.first))
-    if event.erased:
-        raise Erased(f"fh:{event.id} was erased, and all that was made of it")
-    return event
-
-
-def _draft(decision: Decision) -> Draft:
-    fields: dict[str, Any] = {
-        "decision": 1, "action": decision.action, "key": decision.key, "target": decision.target,
-        "by_fact": decision.by_fact, "reason": decision.reason, "by": decision.by, "through": decision.through,
-        "undoes": decision.undoes,
-    }  # fmt: skip
-    content = json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    return Draft(
-        Kind.LEDGER, content, MEDIA, {SOURCES: list(decision.sources)}, origin="firsthand", trust=Trust.TRUSTED,
-        time=decision.time or moment.now(), id=decision.id,
-    )  # fmt: skip
-
-
-def from_event(event: Event) -> Decision | None:
-    """Read a decision; None for what was erased, or is another program's."""
-    if event.erased or event.media != MEDIA or event.trust is not Trust.TRUSTED:  # an import decides nothing
-        return None
-    try:
-        fields = json.loads(event.text)
-        names = [fields[name] for name in ("action", "key", "target", "by_fact", "reason", "by", "undoes")]
-        if fields["decision"] != 1 or not all(isinstance(name, str) for name in names):
-            return None
-        action, key, target, by_fact, reason, by, undoes = names
-        return checked(Decision(
-            event.id, action, key, target, by_fact, reason, tuple(texts(event.meta.get(SOURCES))), by,
-            int(fields["through"]), undoes, event.position, event.time,
-        ))  # fmt: skip
-    except (ValueError, KeyError, TypeError, RecursionError, InvalidArgument):
-        return None  # `firsthand session append --kind ledger` takes any text

@@ -57,7 +57,9 @@ class EntriesLog:
         ledger = LedgerLog(self.space).at(as_of)
         there = [entry for entry in known if not _waits(entry, ledger)]  # what waits takes the place of nothing
         replaced = {name for entry in there for name in entry.parents}
-        return tuple(entry for entry in there if entry.id not in replaced and f"fh:{entry.id}" not in ledger.held)
+        return tuple(
+            entry for entry in there if entry.id not in replaced and f"fh:{entry.id}" not in ledger.quarantined
+        )
 
     def waiting(self) -> tuple[Entry, ...]:
         """Give the entries on untrusted text whose approval was undone: they wait for the user's act."""
@@ -71,7 +73,7 @@ class EntriesLog:
         """
         ledger = LedgerLog(self.space).at()
         known = [entry for entry in self.known() if not _waits(entry, ledger)]  # the gate asks for the approval itself
-        quarantines = ledger.held
+        quarantines = ledger.quarantined
         standing = {entry.id for entry in self.standing()}
         by_rule = {GATE, LINEAGE}
         by_gate = {
@@ -131,7 +133,7 @@ class EntriesLog:
             Unresolvable: there is no such entry.
         """
         entry = self.find(identity)
-        quarantines = LedgerLog(self.space).at().held
+        quarantines = LedgerLog(self.space).at().quarantined
         going = [each for each in (entry, *descendants(self.known(), entry.id)) if f"fh:{each.id}" not in quarantines]
         return self._decide("quarantine", going, reason, by)
 
@@ -142,7 +144,7 @@ class EntriesLog:
             Unresolvable: there is no such entry.
         """
         entry = self.find(identity)
-        is_held = f"fh:{entry.id}" in LedgerLog(self.space).at().held
+        is_held = f"fh:{entry.id}" in LedgerLog(self.space).at().quarantined
         return self._decide("release", [entry] if is_held else [], reason, by)
 
     def _decide(self, action: Any, entries: Sequence[Entry], reason: str, by: str) -> tuple[Decision, ...]:

@@ -20,9 +20,11 @@ from typing import Any
 
 from firsthand.errors import InvalidArgument
 from firsthand.event import Event, IdMaker, Kind, Trust
-from firsthand.ledger.decision_log import LedgerLog, event_at
-from firsthand.ledger.decisions import REASON_CHARACTERS_MAX, Decision
+from firsthand.ledger.decision_log import LedgerLog
+from firsthand.ledger.decisions import REASON_CHARACTERS_MAX, Decision, State
 from firsthand.ledger.entry_log import AGENT, EntriesLog
+from firsthand.ledger.evidence import cited
+from firsthand.ledger.facts import facts_standing
 from firsthand.notes.sources import FILE, resting_on
 from firsthand.notes.writer import SORT, SORTS
 from firsthand.pointer import Pointer
@@ -36,11 +38,11 @@ WAITING_MAX = 1_000
 
 @value
 class Waiting:
-    """A rule, a lesson or an entry that stands on what a tool or the web said, and is not approved.
+    """What stands on what a tool or the web said, or is no user's to decide, and is not approved.
 
     Attributes:
-        sort: ``rule``, ``lesson``, ``file`` or ``entry``.
-        text: what it says.
+        sort: ``rule``, ``lesson``, ``file``, ``entry``, or the action of a decision.
+        text: what it says, or why it waits.
     """
 
     pointer: str
@@ -62,7 +64,7 @@ class Lineage:
         Raises:
             MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
         """
-        return tuple(resting_on(self.space, [event_at(self.space, address)], [*MADE_OF]))
+        return tuple(resting_on(self.space, [cited(self.space, address)], [*MADE_OF]))
 
     def quarantine(self, address: str | Pointer, *, reason: str = "", by: str = "user") -> tuple[Decision, ...]:
         """Take an event out with all that was made of it.
@@ -73,8 +75,8 @@ class Lineage:
         Raises:
             MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
         """
-        event = event_at(self.space, address)
-        quarantines = self.ledger.at().held
+        event = cited(self.space, address)
+        quarantines = self.ledger.at().quarantined
         going = [event for event in (event, *self.came_of(address)) if f"fh:{event.id}" not in quarantines]
         return self._decide("quarantine", going, reason, by)
 
@@ -84,8 +86,8 @@ class Lineage:
         Raises:
             MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
         """
-        event = event_at(self.space, address)
-        return self._decide("release", [event] if f"fh:{event.id}" in self.ledger.at().held else [], reason, by)
+        event = cited(self.space, address)
+        return self._decide("release", [event] if f"fh:{event.id}" in self.ledger.at().quarantined else [], reason, by)
 
     def approve(self, address: str | Pointer, *, reason: str = "", by: str = "user") -> tuple[Decision, ...]:
         """Let in a note or an entry that stands on what a tool or the web said; undoing the decision takes it back.
@@ -94,11 +96,11 @@ class Lineage:
             MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
             InvalidArgument: the event is none that could wait for it.
         """
-        event = event_at(self.space, address)
+        event = cited(self.space, address)
         if not self._could_wait(event):
             raise InvalidArgument(
-                f"a rule, a lesson or an entry that stands on what a tool or the web said is approved; fh:{event.id} "
-                f"is a {event.kind} of trust {event.trust}. `firsthand ledger waiting` lists what waits."
+                f"what waits is approved: a rule, a lesson, an entry, a decision; fh:{event.id} is a {event.kind} of "
+                f"trust {event.trust}. `firsthand ledger waiting` lists what waits."
             )
         known = f"fh:{event.id}" in self.ledger.at().approved
         return self._decide("approve", [] if known else [event], reason, by)
@@ -112,6 +114,17 @@ class Lineage:
             if name not in ledger.approved and ledger.stands(name):
                 sort = "entry" if event.kind is Kind.ENTRY else str(event.meta.get(SORT, FILE))
                 waiting.append(Waiting(name, sort, event.text, event.position))
+        waiting += [
+            Waiting(decision.pointer, decision.action, f"{decision.why}: {decision.quotes[0]}", decision.position)
+            for decision in self.ledger.decisions()
+            if decision.state is State.WAITS
+            and decision.id not in ledger.undone
+            and decision.pointer not in ledger.approved
+        ]
+        waiting += [
+            Waiting(fact.decision, "assert", f"{fact.subject}: {fact.text}", fact.position)
+            for fact in facts_standing(self.space) if not fact.volunteered
+        ]  # fmt: skip
         return tuple(sorted(waiting, key=lambda event: event.position)[-WAITING_MAX:])
 
     def _tainted(self) -> Iterator[Event]:
@@ -124,6 +137,9 @@ class Lineage:
     def _could_wait(self, event: Event) -> bool:
         if event.kind is Kind.ENTRY:
             return event.trust is Trust.UNTRUSTED
+        if event.kind is Kind.LEDGER:
+            decision = next((each for each in self.ledger.decisions() if each.id == event.id), None)
+            return decision is not None and (decision.state is State.WAITS or decision.action == "assert")
         return event.kind is Kind.NOTE and is_tainted_rule(event)
 
     def _decide(self, action: Any, events: Sequence[Event], reason: str, by: str) -> tuple[Decision, ...]:

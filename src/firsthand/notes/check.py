@@ -306,11 +306,11 @@ class _Texts:
         return Quoted(quote, f"fh:{event.id}", len(holding), text[low:high], place - low, _by(event))
 
     def nearest(self, quote: str, claim: Claim) -> str:
-        """Give the line of a source that is most like a quote; empty when none is."""
+        """Give the line of a source, or of a named event, that is most like a quote; empty when none is."""
         words = set(re.findall(r"\w+", quote.casefold()))
         best: list[tuple[float, str]] = []
         for event, text in self._of(claim):
-            if _by(event) == "agent":
+            if _by(event) == "agent" and not claim.at:
                 continue
             for line in text.splitlines()[:_NEAR_LINES_MAX]:
                 shared = len(words.intersection(re.findall(r"\w+", line[:LINE_CHARACTERS_MAX].casefold())))
