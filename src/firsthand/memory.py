@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 from firsthand import event
 from firsthand.agents.agent import Agent
 from firsthand.agents.transcripts import import_paths
-from firsthand.agents.withdrawal import erase
+from firsthand.agents.withdrawal import erase, refresh
 from firsthand.answer import Answer, Query, When
 from firsthand.context import answers
 from firsthand.context.anatomy import Anatomy, from_event
@@ -171,6 +171,10 @@ class Memory(Space):
     def facts(self, *, as_of: int | None = None) -> Iterator[Fact]:
         """Yield the facts that somebody asserted and that stand, the newest first, as of a position."""
         return facts_standing(self, as_of=as_of)
+
+    def decided(self) -> None:
+        """Write the files of agents anew as the ledger leaves them."""
+        refresh(self)
 
     # read --------------------------------------------------------------------------------------------
 

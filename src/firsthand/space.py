@@ -160,6 +160,9 @@ class Space:
         self.wake()
         return appended
 
+    def decided(self) -> None:
+        """Bring up to the ledger what was written for people and hosts; called when a decision takes effect."""
+
     # read --------------------------------------------------------------------------------------------
 
     def expand(self, address: Address) -> bytes:

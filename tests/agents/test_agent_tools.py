@@ -243,7 +243,7 @@ def test_health_names_what_is_broken(memory, tools):
 
 def test_episodes_are_named_and_read(memory, tools):
     """An episode of the agent's is listed by name and given fenced; another agent's is not there."""
-    meta = {"name": "2026-01-31-deploy", "session": "host:mine"}
+    meta = {"name": "2026-01-31-deploy", "session": "host:mine", "through": 1}
     memory.append([Draft(Kind.EPISODE, b"# deploy failed", meta=meta)], session="agent:coder")
     assert tools.episodes() == ("2026-01-31-deploy",)
     assert "# deploy failed" in tools.episode("2026-01-31-deploy")

@@ -154,7 +154,7 @@ def rows_of_moment(memory: Memory) -> list[Any]:
 SAYS_ALL = "copies the whole store on disk, every namespace, as its documentation says"
 MEMORY: dict[str, Callable[[Memory, dict, dict, Path], Any] | str] = {
     "open": "gives the handle that all others are asked of", "close": "says nothing",
-    "wake": "says nothing",
+    "wake": "says nothing", "decided": "says nothing",
     "index_moment": lambda m, mine, their, at: rows_of_moment(m),
     "position": lambda m, mine, their, at: m.position, "earlier": "no event",
     "path": lambda m, mine, their, at: m.path, "read_only": lambda m, mine, their, at: m.read_only,

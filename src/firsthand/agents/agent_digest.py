@@ -17,9 +17,8 @@ from collections.abc import Iterator
 from firsthand.agent_space import NOTES, AgentSpace
 from firsthand.agents import episode_list, files, small_files, validity
 from firsthand.event import Event, Kind, Trust, texts
-from firsthand.ledger.decision_log import LedgerLog
-from firsthand.ledger.decisions import Ledger
 from firsthand.ledger.digest import LINES_MAX, Digest, Item, Section, digest
+from firsthand.ledger.effect import Effect
 from firsthand.notes.writer import SORT
 from firsthand.unasked import secrets
 from firsthand.value import value
@@ -52,13 +51,14 @@ def digest_of(agent: AgentSpace, *, as_of: int | None = None, lines_max: int = L
     Raises:
         InvalidArgument: there are too few lines for its headings.
     """
-    ledger = LedgerLog(agent.space).at(as_of)
-    return digest([*notes_standing(agent, as_of=as_of), *_sessions(agent, ledger, as_of)], lines_max)
+    sessions = _sessions(agent, Effect(agent.space, as_of), as_of)
+    return digest([*notes_standing(agent, as_of=as_of), *sessions], lines_max)
 
 
 def notes_standing(agent: AgentSpace, *, as_of: int | None = None) -> Iterator[Item]:
     """Yield an agent's notes, and those of everybody, that stand, the newest first; the same text once."""
-    ledger = LedgerLog(agent.space).at(as_of)
+    effect = Effect(agent.space, as_of)
+    approved = effect.ledger.approved
     own = {agent.session, NOTES, *agent.sessions()}
     before = None if as_of is None else as_of + 1
     seen: set[tuple[str, str]] = set()
@@ -67,15 +67,15 @@ def notes_standing(agent: AgentSpace, *, as_of: int | None = None) -> Iterator[I
         pointer = f"fh:{event.id}"
         if event.session not in own or event.erased or SORT not in event.meta:  # a file's version, a message
             continue
-        waits = event.trust is Trust.UNTRUSTED and pointer not in ledger.approved
-        if waits or pointer in replaced or not ledger.stands(pointer):
+        waits = event.trust is Trust.UNTRUSTED and pointer not in approved
+        if waits or pointer in replaced or effect.instead(event):
             continue
         replaced |= set(texts(event.meta.get(files.SUPERSEDES)))
         section = _SECTIONS.get(str(event.meta.get(SORT)), "notes")
         text = secrets.mask(event.text)
         if (section, text) not in seen:
             seen.add((section, text))
-            by_agent = event.trust is not Trust.TRUSTED and pointer not in ledger.approved
+            by_agent = event.trust is not Trust.TRUSTED and pointer not in approved
             yield Item(section, f"{_day(event)} {text}", pointer, event.position, by_agent)
 
 
@@ -125,12 +125,13 @@ def _difference(agent: AgentSpace, text: str) -> str:
     return "\n".join([*lines][:DIFFERENCE_LINES_MAX])
 
 
-def _sessions(agent: AgentSpace, ledger: Ledger, as_of: int | None) -> Iterator[Item]:
+def _sessions(agent: AgentSpace, effect: Effect, as_of: int | None) -> Iterator[Item]:
     """Yield the agent's sessions by the episode that was the newest at a position."""
     newest = {}
     for event in agent.own(Kind.EPISODE):
         if as_of is None or event.position <= as_of:
             episode = episode_list.from_event(agent, event)
-            if episode is not None and ledger.stands(episode.pointer):
-                newest[episode.session] = Item("sessions", episode.name, episode.pointer, event.position)
+            if episode is not None and not effect.instead(event):
+                name = effect.name(episode.pointer, episode.name)
+                newest[episode.session] = Item("sessions", name, episode.pointer, event.position)
     yield from newest.values()

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 from firsthand import event, moment, pointer
 from firsthand.agent_space import NOTES, SESSIONS_MAX, AgentSpace
-from firsthand.agents import capture, health_line, validity
+from firsthand.agents import capture, episode_list, health_line, validity
 from firsthand.agents import settings as settings_file
 from firsthand.agents.preamble_source import preamble_of
 from firsthand.agents.settings import Settings
@@ -29,6 +29,7 @@ from firsthand.context.tools import Pull, PullLimits, sentence
 from firsthand.errors import Erased, FirsthandError, IdConflict, InvalidArgument, QueryError, Unresolvable
 from firsthand.event import INJECTED, UNSEARCHABLE, Event, Kind, Trust, to_bytes
 from firsthand.formats.tool_definitions import Call, Tool, is_own
+from firsthand.ledger.effect import Effect
 from firsthand.ledger.ledger_recall import recall
 from firsthand.moment import clock
 from firsthand.notes import turns
@@ -305,7 +306,8 @@ class AgentTools:
         else:
             session = self._allowed(where)
             events = [*reversed(self._told(session, limit=limit, newest_first=True))]
-        lines = [line for event in events for line in _timeline_lines(event)]
+        effect = Effect(self.space)
+        lines = [line for event in events for line in _timeline_lines(event, effect)]
         why = f"{len(events)} events of session {shown(session)}, oldest first"
         if events:
             why += f"; earlier ones: timeline(fh:{events[0].id})"
@@ -359,11 +361,9 @@ class AgentTools:
 
     def episodes(self) -> tuple[str, ...]:
         """Name the episodes of the agent, newest first, at most `SESSIONS_LISTED_MAX`."""
-        named = (
-            event.meta.get("name") for event in self.agent.own(Kind.EPISODE, newest_first=True) if not event.erased
-        )
-        names = dict.fromkeys(name for name in named if isinstance(name, str))
-        return tuple(islice(names, SESSIONS_LISTED_MAX))
+        effect = Effect(self.space)
+        newest = reversed(episode_list.episodes(self.agent))
+        return tuple(islice((each.name for each in newest if not effect.is_out(each.pointer)), SESSIONS_LISTED_MAX))
 
     def episode(self, name: str) -> str:
         """Give the text of an episode, fenced.
@@ -371,9 +371,10 @@ class AgentTools:
         Raises:
             Unresolvable: the agent has none of that name.
         """
-        for episode in self.agent.own(Kind.EPISODE, newest_first=True):
-            if episode.meta.get("name") == name and not episode.erased:
-                return self.space.fence(_clean(episode.text), label=f"episode, {_LABEL}")
+        for episode in episode_list.episodes(self.agent):
+            event = Effect(self.space).text(self.space.event(episode.pointer)) if episode.name == name else None
+            if event is not None:
+                return self.space.fence(_clean(event.text), label=f"episode, {_LABEL}")
         raise Unresolvable(f"agent {shown(self.agent.name)} has no episode {shown(name)[:120]!r}")
 
     def listing(self) -> str:
@@ -434,7 +435,7 @@ def _hit_facts(hit: Hit) -> dict[str, Any]:
     }
 
 
-def _timeline_lines(event: Event) -> tuple[str, ...]:
+def _timeline_lines(event: Event, effect: Effect) -> tuple[str, ...]:
     """Write an event: a line of ours, and after a bar the beginning of what it says."""
     who = event.agent or event.origin
     tool = f" {shown(str(event.meta['tool']))}" if event.meta.get("tool") else ""
@@ -445,5 +446,8 @@ def _timeline_lines(event: Event) -> tuple[str, ...]:
         return (f"{head}  erased",)
     if event.meta.get(INJECTED) is True:
         return (f"{head}  what firsthand had recalled",)
-    text = shown(" ".join(event.text[: 4 * LINE_CHARACTERS].split()))
+    standing = effect.text(event)
+    if standing is None:
+        return (f"{head}  no longer holds: {effect.instead(event)}",)
+    text = shown(" ".join(standing.text[: 4 * LINE_CHARACTERS].split()))
     return (f"{head}  {event.size_bytes:,} bytes", f"| {text[:LINE_CHARACTERS]}{'...' * (len(text) > LINE_CHARACTERS)}")

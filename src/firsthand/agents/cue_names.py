@@ -14,8 +14,9 @@ from firsthand.agent_space import AgentSpace
 from firsthand.agents import files
 from firsthand.agents.episode_names import topic_of
 from firsthand.event import Event, Kind
+from firsthand.ledger.effect import Effect
 from firsthand.notes.sources import FILE
-from firsthand.value import value
+from firsthand.value import replace, value
 
 ABOUT_CHARACTERS_MAX = 300
 NAMES_MAX = 5_000
@@ -53,7 +54,15 @@ def names(agent: AgentSpace) -> tuple[Kept, ...]:
         for kind in (Kind.EPISODE, Kind.NOTE):
             _add(known, space.events(agent.session, kind=kind, after=through, before=head + 1))
         space.read_once[key] = (head, known)
-    return tuple(sorted(known.values(), key=lambda name: -name.position))[:NAMES_MAX]
+    newest = sorted(known.values(), key=lambda name: -name.position)[:NAMES_MAX]
+    effect = Effect(space)
+    return tuple(_standing(name, effect) for name in newest)
+
+
+def _standing(name: Kept, effect: Effect) -> Kept:
+    """Give a name as it stands: without words that are known from what the ledger takes out, nor about them."""
+    stands = effect.name(name.pointer, name.name) if name.group == EPISODES else name.name
+    return name if stands == name.name else replace(name, name=stands, about=topic_of(stands))
 
 
 def _add(names: dict[str, Kept], events: Iterable[Event]) -> None:

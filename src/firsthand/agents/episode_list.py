@@ -17,6 +17,7 @@ from firsthand.agents.episode import Episode
 from firsthand.agents.episode_names import topic_of
 from firsthand.agents.files import EPISODES, SUFFIX
 from firsthand.event import Event, Kind, texts
+from firsthand.ledger.effect import Effect
 from firsthand.value import replace, value
 
 CHECK = "episode check"
@@ -47,7 +48,16 @@ def episodes(agent: AgentSpace) -> tuple[Episode, ...]:
     if through < head:
         known = _read_on(agent, known, through, head)
         space.read_once[key] = (head, known)
-    return tuple(known.newest.values())
+    effect = Effect(space)
+    return tuple(_named(agent, episode, effect) for episode in known.newest.values())
+
+
+def _named(agent: AgentSpace, episode: Episode, effect: Effect) -> Episode:
+    """Give an episode under the name that stands: without words that are known from what the ledger takes out."""
+    name = effect.name(episode.pointer, episode.name)
+    if name == episode.name:
+        return episode
+    return replace(episode, name=name, topic=topic_of(name), path=str(agent.folder / file_of(name)), terms=())
 
 
 def _read_on(agent: AgentSpace, known: _Known, after: int, through: int) -> _Known:

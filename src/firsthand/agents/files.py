@@ -39,13 +39,8 @@ from firsthand.notes.writer import SOURCES_MAX
 from firsthand.unasked.volunteer import Unasked
 from firsthand.value import value
 
-KNOWLEDGE, ENTITIES, EPISODES, RUBRIC_FILE, PREAMBLE_FILE = (
-    "knowledge",
-    "entities",
-    "episodes",
-    "rubric.md",
-    "preamble.md",
-)
+KNOWLEDGE, ENTITIES, EPISODES = "knowledge", "entities", "episodes"
+RUBRIC_FILE, PREAMBLE_FILE = "rubric.md", "preamble.md"
 OLD_FILES = ("inbox.jsonl", ".names.json")
 """Of the first edition; an erasure removes them."""
 DIGEST_FOLDER, DIGEST_FILE, SLEEP_FILE = "digest", "digest.md", "sleep.md"
@@ -232,6 +227,8 @@ def follow(agent: AgentSpace) -> Followed:
             if content is None:
                 continue
             state[file_there.file] = list(file_there.signs)
+            if _is_ours(agent, file_there.file, content):  # the marks of what the ledger takes out are no version
+                continue
             change = _take(agent, file_there.file, content, known.get(file_there.file), _changed_at(file_there))
             changes += [change] if change is not None else []
         for file in seen.gone:
@@ -272,9 +269,11 @@ def learn(agent: AgentSpace, file: str, text: str | bytes, *, by_user: bool = Fa
     return change
 
 
-def put(agent: AgentSpace, file: str, content: bytes) -> None:
-    """Write a followed file so that it counts as followed: whoever writes it appends its version too."""
+def put(agent: AgentSpace, file: str, content: bytes, *, ours: bool = False) -> None:
+    """Write a followed file so that it counts as followed: its version is in the log, or it has marks of ours."""
     path = agent.folder / file
+    if ours:
+        _write_state(agent.folder / WRITTEN_FILE, _read_state(agent.folder / WRITTEN_FILE) | {file: [_hash(content)]})
     _write(agent.folder, path, content)
     state = _read_state(agent.folder / STATE_FILE)
     state[file] = list(_signs(path.lstat()))
@@ -328,7 +327,7 @@ def unfollowed(agent: AgentSpace) -> Unfollowed:
     edited = []
     for file_there in seen.moved:
         content, before = _read(file_there, left_out), known.get(file_there.file)
-        if content is not None and (before is None or before.digest != sha256(content).hexdigest()):
+        if content is not None and (before is None or before.digest != _hash(content)):
             edited.append((file_there.file, file_there.signs[1] / 1e9))
     deleted = tuple(file for file in seen.gone if file in known and not known[file].deleted)
     return Unfollowed(tuple(edited), deleted, tuple(left_out))
@@ -386,7 +385,7 @@ def _write_ours(agent: AgentSpace, file: str, content: bytes) -> Written:
             )
     # What is about to stand there is known as ours before it does: a crash between the two makes it nobody else's.
     ours = _read_state(agent.folder / WRITTEN_FILE)
-    ours[file] = [*ours.get(file, [])[-1:], sha256(content).hexdigest()]
+    ours[file] = [*ours.get(file, [])[-1:], _hash(content)]
     _write_state(agent.folder / WRITTEN_FILE, ours)
     if _write(agent.folder, path, content, lambda: (_standing(path) if os.path.lexists(path) else None) == theirs):
         return Written(file, written=True)
@@ -394,15 +393,16 @@ def _write_ours(agent: AgentSpace, file: str, content: bytes) -> Written:
 
 
 def remove_written(agent: AgentSpace, file: str) -> None:
-    """Remove a generated file, and that it was ever written: its name may say what was erased.
+    """Remove a file, and that it was ever written or followed: its name may say what was erased.
 
     Raises:
         StoreError: it cannot be removed.
     """
     small_files.remove(agent.folder / file)
-    ours = _read_state(agent.folder / WRITTEN_FILE)
-    if ours.pop(file, None) is not None:
-        _write_state(agent.folder / WRITTEN_FILE, ours)
+    for state_file in (WRITTEN_FILE, STATE_FILE):
+        state = _read_state(agent.folder / state_file)
+        if state.pop(file, None) is not None:
+            _write_state(agent.folder / state_file, state)
 
 
 def _standing(path: Path) -> bytes | None:
@@ -411,12 +411,16 @@ def _standing(path: Path) -> bytes | None:
         return small_files.beginning(path, BYTES_MAX + 1) if stat.S_ISREG(path.lstat().st_mode) else None
 
 
+def _hash(content: bytes) -> str:
+    return sha256(content).hexdigest()
+
+
 def _is_ours(agent: AgentSpace, file: str, content: bytes) -> bool:
-    return sha256(content).hexdigest() in _read_state(agent.folder / WRITTEN_FILE).get(file, [])
+    return _hash(content) in _read_state(agent.folder / WRITTEN_FILE).get(file, [])
 
 
 def _keep_theirs(agent: AgentSpace, file: str, content: bytes) -> None:
-    digest = sha256(content).hexdigest()
+    digest = _hash(content)
     identity = event.derived_id(None, b"edited", agent.name.encode(), file.encode(), digest.encode())
     meta = {"edited": file, DIGEST: digest}
     # A person edited it, and it still says what tools and other agents said: it is believed no further than those.
@@ -431,13 +435,14 @@ def _take(
     agent: AgentSpace, file: str, content: bytes, before: Version | None, at: Moment | None, *, by_user: bool = True
 ) -> FileChange | None:
     """Append a version, unless the log's newest one has the same bytes."""
-    digest = sha256(content).hexdigest()
+    digest = _hash(content)
     if before is not None and not before.deleted and before.digest == digest:
         return None
     author = author_of(agent, file, content, before.position if before is not None else 0, by_user=by_user)
     what = "changed" if before is not None and not before.deleted else "new"
     meta: dict[str, Any] = {FILE: file, DIGEST: digest, **_supersedes(before)}
-    if file == RUBRIC_FILE and (named := pointer.find(event.to_text(content))):
+    named = pointer.find(event.to_text(content)) if file == RUBRIC_FILE or author.origin == "agent" else []
+    if named:
         meta[SOURCES] = list(dict.fromkeys(named))[:SOURCES_MAX]  # it quotes them: erasing one erases it too
     elif author.sources:
         meta[SOURCES] = list(author.sources)

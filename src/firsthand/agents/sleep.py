@@ -124,10 +124,11 @@ def _ended(night: Night, steps: tuple[SleepStep, ...], seconds: float, seconds_m
     agent = night.agent
     finished = not any(step.state in {CUT, FAILED} for step in steps)
     text = page(night, steps, seconds=seconds, seconds_max=seconds_max)
-    written = files.write_ours(agent, files.SLEEP_FILE, validity.funnel(agent.space).line(text))
+    page_text = validity.funnel(agent.space).line(text)
+    written = files.write_ours(agent, files.SLEEP_FILE, page_text)
     since = 0 if night.before is None else night.before.through
     pointer = sleep_log.keep(
-        agent, time=night.now, since=since, through=night.through, digest=night.digest, finished=finished,
+        agent, page_text, time=night.now, since=since, through=night.through, digest=night.digest, finished=finished,
         steps={step.name: step.state for step in steps},
     )  # fmt: skip
     if finished:

@@ -3,7 +3,7 @@
 The invariant: one sleep at a time in a store, held by a lock that ends with its
 process; a record is appended last, so that the window of the next sleep begins where
 the last one that was finished had looked, whoever died in between. A record holds
-positions and words of ours, nothing that anybody said.
+positions, and the page, which goes with any event that it names.
 
 It does not know what a sleep does (`sleeping_steps`).
 """
@@ -17,12 +17,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from firsthand import moment
+from firsthand import moment, pointer
 from firsthand.agent_space import AgentSpace
 from firsthand.agents import small_files
 from firsthand.errors import StoreBusy
-from firsthand.event import Draft, Event, IdMaker, Kind, Trust
+from firsthand.event import Draft, Event, IdMaker, Kind, Trust, to_bytes
 from firsthand.moment import Moment
+from firsthand.notes.sources import SOURCES
 from firsthand.value import value
 
 RECORD = "sleep"
@@ -62,19 +63,31 @@ def sleeps(agent: AgentSpace) -> Iterator[SleepRecord]:
 
 
 def keep(
-    agent: AgentSpace, *, time: Moment, since: int, through: int, digest: int, finished: bool, steps: Mapping[str, str]
-) -> str:
-    """Append the record of a sleep, and give its pointer.
+    agent: AgentSpace, page: str, *, time: Moment, since: int, through: int, digest: int, finished: bool,
+    steps: Mapping[str, str],
+) -> str:  # fmt: skip
+    """Append the record of a sleep with its page, and give its pointer.
 
     Raises:
         StoreError: the store cannot take it.
     """
     meta = {
         "type": RECORD, "since": since, "through": through, "digest": digest, "finished": finished,
-        "steps": dict(steps),
+        "steps": dict(steps), SOURCES: pointer.find(page),
     }  # fmt: skip
-    draft = Draft(Kind.SESSION, b"", meta=meta, origin="firsthand", trust=Trust.TRUSTED, time=time, id=IdMaker()())
+    draft = Draft(
+        Kind.SESSION, to_bytes(page), "text/markdown", meta, origin="firsthand", trust=Trust.TRUSTED, time=time,
+        id=IdMaker()(),
+    )  # fmt: skip
     return f"fh:{agent.space.append([draft], session=agent.session)[0].id}"
+
+
+def newest_page(agent: AgentSpace) -> Event | None:
+    """Give the record whose page ``sleep.md`` holds; None where there is none, or none has one."""
+    for event in agent.own(Kind.SESSION, newest_first=True, limit=LOOKED_BACK):
+        if event.meta.get("type") == RECORD and not event.erased and event.size_bytes:
+            return event
+    return None
 
 
 @contextmanager

@@ -19,13 +19,26 @@ from hashlib import sha256
 
 from firsthand import pointer
 from firsthand.agent_space import AgentSpace, agent_names
-from firsthand.agents import episode_list, files, health_line, side_files, small_files
+from firsthand.agents import (
+    agent_digest,
+    episode_list,
+    files,
+    health_line,
+    preamble_source,
+    settings,
+    side_files,
+    sleep_log,
+    small_files,
+    validity,
+)
 from firsthand.context.quotes import quoting
 from firsthand.errors import StoreDamaged
 from firsthand.event import Event, Kind, spellings, to_text
+from firsthand.ledger.effect import Effect
 from firsthand.log.erase import Erasure
 from firsthand.notes.sources import FILE
 from firsthand.space import Space
+from firsthand.unasked.volunteer import Piece
 from firsthand.value import replace
 
 STRINGS_MAX = 200
@@ -62,6 +75,72 @@ def erase(space: Space, wanted: Sequence[str], reason: str, containing: str = ""
     return replace(erasure, files=tuple(_still(with_folder, every, strings)), calls=calls)
 
 
+def refresh(space: Space) -> None:
+    """Write the files of agents anew as the ledger leaves them; what a person wrote or changed stays.
+
+    Raises:
+        StoreError: a file cannot be written; the decision stands, and the next one writes it.
+    """
+    if space.read_only:
+        return
+    effect = Effect(space)
+    for agent in (AgentSpace(space, name) for name in agent_names(space)):
+        if agent.folder.is_dir():
+            files.follow(agent)
+            _refresh_versions(agent, effect)
+            _refresh_episodes(agent, effect)
+            _refresh_pages(agent, effect)
+
+
+def _refresh_versions(agent: AgentSpace, effect: Effect) -> None:
+    """Put marks into what the agent itself wrote, or take them out again."""
+    for version in files.versions(agent).values():
+        event = agent.space.event(version.pointer)
+        if event.origin != "agent" or version.deleted:
+            continue
+        standing = effect.text(event)
+        path = agent.folder / version.file
+        if not path.exists() and standing is not None:
+            files.restore(agent, [version.file])
+        content = small_files.read(path) if path.is_file() and not path.is_symlink() else None
+        if content is None or not (_digest(content) == version.digest or files.written_by_us(agent, version.file)):
+            continue
+        if standing is None:
+            files.remove_written(agent, version.file)
+        elif content != standing.content:
+            files.put(agent, version.file, standing.content or b"", ours=standing is not event)
+
+
+def _refresh_episodes(agent: AgentSpace, effect: Effect) -> None:
+    """Write the episodes under the names and in the words that stand, and remove the other files of ours."""
+    folder = agent.folder / files.EPISODES
+    if not folder.is_dir():
+        return
+    funnel, expected = validity.funnel(agent.space), set[str]()
+    for episode in episode_list.episodes(agent):
+        event = effect.text(agent.space.event(episode.pointer))
+        if event is not None:
+            file = episode_list.file_of(episode.name)
+            expected.add(file)
+            text = funnel.written([Piece(event.text, (episode.pointer,))], lambda pieces: pieces[0].words).text
+            files.write_ours(agent, file, text)
+    for path in sorted(folder.glob(f"*{files.SUFFIX}")):
+        file = path.relative_to(agent.folder).as_posix()
+        if file not in expected and files.written_by_us(agent, file):
+            files.remove_written(agent, file)
+
+
+def _refresh_pages(agent: AgentSpace, effect: Effect) -> None:
+    if files.written_by_us(agent, files.SLEEP_FILE) and (record := sleep_log.newest_page(agent)) is not None:
+        page = effect.text(record)
+        words = page.text if page is not None else ""
+        files.write_ours(agent, files.SLEEP_FILE, validity.funnel(agent.space).line(words))
+    if files.written_by_us(agent, files.DIGEST_FILE):
+        agent_digest.write_digest(agent)
+    if files.written_by_us(agent, files.PREAMBLE_FILE):
+        preamble_source.preamble_of(agent, tokens_max=settings.load(agent.space.path).preamble_tokens_max)
+
+
 def _withdraw(agent: AgentSpace, going: Collection[Event]) -> None:
     """Remove the files that Firsthand wrote with words of what goes."""
     known = files.versions(agent)
@@ -89,8 +168,8 @@ def _remove_written(agent: AgentSpace, version: files.Version) -> None:
     """Remove a file of knowledge that holds the version which goes, as the agent wrote it."""
     path = agent.folder / version.file
     content = small_files.read(path) if path.is_file() and not path.is_symlink() else None
-    if version.file != files.RUBRIC_FILE and content is not None and _digest(content) == version.digest:
-        small_files.remove(path)
+    if content is not None and _digest(content) == version.digest:
+        files.remove_written(agent, version.file)
 
 
 def _strings(space: Space, going: Iterable[Event]) -> Iterator[bytes]:

@@ -12,6 +12,7 @@ from firsthand.cli.display import clock, count, cut, first_line, shown, size
 from firsthand.cli.exits import DAMAGED, DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
 from firsthand.cli.stores import Damaged, session_in, to_read, walk
+from firsthand.ledger.effect import Effect
 
 TEXT_COLUMNS = 160  # of an event's first line, where it is piped
 
@@ -40,6 +41,7 @@ def _timeline(chosen: argparse.Namespace, out: Output) -> int:
     with to_read(chosen) as memory:
         if chosen.session is not None:
             session_in(memory, chosen.session)
+        effect = Effect(memory)
         for event in walk(memory, chosen.session, after=chosen.after, reverse=chosen.reverse):
             if isinstance(event, Damaged):
                 damaged = True
@@ -50,7 +52,7 @@ def _timeline(chosen: argparse.Namespace, out: Output) -> int:
             if chosen.limit and lines == chosen.limit:
                 more = True
                 break
-            out.json(json_forms.of_event(event)) if out.as_json else out.line(_line(event, out))
+            out.json(json_forms.of_event(event)) if out.as_json else out.line(_line(event, effect, out))
             lines, last = lines + 1, event.position
     if more and chosen.reverse:
         out.remark(f"{count(lines, 'event')} shown, down to position {last}; more: --limit 0")
@@ -73,13 +75,18 @@ def _is_within(time: Moment | None, since: Moment | None, until: Moment | None) 
     )
 
 
-def _line(event: Event, out: Output) -> str:
+def _line(event: Event, effect: Effect, out: Output) -> str:
     who = event.agent or event.origin
     tool = event.meta.get("tool")
-    first = "[erased]" if event.erased else first_line(event.text)
+    standing = effect.text(event)
+    first = "[erased]" if event.erased else first_line(standing.text) if standing is not None else _gone(event, effect)
     line = (
         f"{event.position:>8}  {clock(event.time):<20}  {event.kind:<13}  {cut(shown(who), 16):<16}  "
         f"fh:{event.id}  {size(event.size_bytes):>9}  "
     )
     text = f"{shown(str(tool))}: {first}" if tool else first
     return line + cut(text, max(20, out.width - len(line)) if out.terminal else TEXT_COLUMNS)
+
+
+def _gone(event: Event, effect: Effect) -> str:
+    return f"[no longer holds: {effect.instead(event)}]"

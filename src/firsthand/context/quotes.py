@@ -39,8 +39,11 @@ class _Search:
         self._space, self._erased = space, erased
         self._positions = {event.position for event in erased.values()}
         self._elsewhere: dict[str, bool] = {}
+        self._going: Collection[str] = frozenset(erased)
 
     def found(self) -> Iterator[str]:
+        resting = self._resting()
+        self._going = {*self._erased, *resting}
         first: dict[str, int] = {}
         for event in self._erased.values():
             first[event.session] = min(event.position, first.get(event.session, event.position))
@@ -50,13 +53,12 @@ class _Search:
                     if not event.erased and event.id not in self._erased and self._quotes(event):
                         yield event.id
         after = min(self._positions, default=0)
-        notes = self._resting()
-        yield from notes
-        yield from self._answers(after, {*self._erased, *notes})
+        yield from resting
+        yield from self._answers(after, self._going)
 
     def _resting(self) -> list[str]:
         """Find episodes and notes, in any session, that rest on one of the events, or on such a one, or repeat it."""
-        kinds = (Kind.EPISODE, Kind.NOTE, Kind.ENTRY, Kind.LEDGER, Kind.TUNING)
+        kinds = (Kind.EPISODE, Kind.NOTE, Kind.ENTRY, Kind.LEDGER, Kind.TUNING, Kind.SESSION)
         events = self._erased.values()
         return [*(event.id for event in resting_on(self._space, events, kinds)), *pending_on(self._space, events)]
 
@@ -98,7 +100,7 @@ class _Search:
         """Say whether an event that stays has a term too, so that repeating it tells nothing of those that go."""
         if term not in self._elsewhere:
             hits = recall(self._space, Query(term, hits_max=HITS_MAX)).hits
-            others = (hit.pointer for hit in hits if hit.pointer.removeprefix("fh:") not in self._erased)
+            others = (hit.pointer for hit in hits if hit.pointer.removeprefix("fh:") not in self._going)
             folded = term.casefold()
             self._elsewhere[term] = any(folded in self._space.event(name).text.casefold() for name in others)
         return self._elsewhere[term]

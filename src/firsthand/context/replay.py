@@ -13,6 +13,7 @@ from firsthand.context.prompt import replay as compared
 from firsthand.context.tools import TOOLS
 from firsthand.event import Event, Kind
 from firsthand.formats import canonical
+from firsthand.ledger.effect import Effect
 from firsthand.space import Space
 from firsthand.tokens import TokenCounter
 from firsthand.window import Budget
@@ -39,7 +40,7 @@ def replay(space: Space, event: Event, counter: TokenCounter | None = None) -> R
     fold.open(at=event.position - 1)
     offered = event.meta.get("pull", ())
     pull = [tool for tool in TOOLS if tool.name in offered]
-    sent = canonical.dump(compose_from(fold, anatomy.format, pull).body)
+    sent = canonical.dump(compose_from(fold, anatomy.format, pull, Effect(space, event.position)).body)
     return compared(anatomy, sent, fold.window, why=_why(space, event, counter, anatomy.counter))
 
 

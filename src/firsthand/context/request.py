@@ -1,7 +1,7 @@
 """Makes the request of one call: the window's entries in order, composed for a provider, with its anatomy.
 
-The invariant: a request is a function of the fold and of nothing else, so the same
-fold at the same position gives the same bytes again, which is what a replay does.
+The invariant: a request is a function of the fold and of the ledger, so the same
+position gives the same bytes again, which is what a replay does.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 from firsthand import window as parts
 from firsthand.context import task_text
 from firsthand.context.anatomy import Anatomy
+from firsthand.context.ledger_view import markers_of, task_of
 from firsthand.context.receipt import Receipt
 from firsthand.errors import FormatError
 from firsthand.event import PART, Event, Kind
@@ -22,6 +23,7 @@ from firsthand.formats import canonical
 from firsthand.formats.compose import compose
 from firsthand.formats.pieces import Composed, Entry, Piece
 from firsthand.formats.tool_definitions import Tool, schemas
+from firsthand.ledger.effect import Effect
 from firsthand.value import replace, value
 from firsthand.window import HISTORY_PARTS, Item, Marker
 
@@ -62,23 +64,23 @@ class Request:
         return messages
 
 
-def compose_from(fold: Fold, format: str, pull: Sequence[Tool]) -> Composed:  # noqa: A002 - the package's word
-    """Compose the prompt of a fold as it is now."""
+def compose_from(fold: Fold, format: str, pull: Sequence[Tool], effect: Effect) -> Composed:  # noqa: A002 - the package's word
+    """Compose the prompt of a fold as it is now, its markers and task state as the ledger leaves them."""
     tools: list[dict[str, Any]] = [*_own_tools(fold), *schemas(pull, format)]
     return compose(
-        [*_entries(fold, format)],
+        [*_entries(fold, format, effect)],
         format,
-        system=[*_system(fold)],
-        tail=[*_tail(fold, task=shows_task(fold))],
+        system=[*_system(fold, effect)],
+        tail=[*_tail(fold, effect, task=shows_task(fold))],
         tools=tools,
         tools_tokens=overhead_of_tools(fold, tools),
     )
 
 
-def overhead(fold: Fold, format: str, pull: Sequence[Tool]) -> int:  # noqa: A002 - the package's word
+def overhead(fold: Fold, format: str, pull: Sequence[Tool], effect: Effect) -> int:  # noqa: A002 - the package's word
     """Count the tokens of a prompt beside items and markers, the task state included."""
     tools = [*_own_tools(fold), *schemas(pull, format)]
-    return overhead_of_tools(fold, tools) + sum(piece.tokens for piece in _tail(fold, task=True))
+    return overhead_of_tools(fold, tools) + sum(piece.tokens for piece in _tail(fold, effect, task=True))
 
 
 def overhead_of_tools(fold: Fold, tools: Sequence[Mapping[str, Any]]) -> int:
@@ -96,32 +98,34 @@ def _own_tools(fold: Fold) -> list[dict[str, Any]]:
     return json.loads(fold.reader.content(event)) if event is not None else []
 
 
-def _system(fold: Fold) -> Iterator[Piece]:
+def _system(fold: Fold, effect: Effect) -> Iterator[Piece]:
     """Give the texts that were given for parts of the system prompt, in the order of `SYSTEM_PARTS`."""
     by_part = {entry.event.meta[PART]: entry for entry in fold.shown.values() if entry.event.meta.get(PART)}
     for part in SYSTEM_PARTS:
-        if part in by_part and by_part[part].text:
+        if part in by_part and by_part[part].text and effect.text(by_part[part].event) is not None:
             yield _piece(by_part[part], part)
 
 
-def _tail(fold: Fold, *, task: bool) -> Iterator[Piece]:
+def _tail(fold: Fold, effect: Effect, *, task: bool) -> Iterator[Piece]:
     """Give what stands at the end, since it changes from call to call."""
     if task:
         most = max(TASK_TOKENS_MIN, min(TASK_TOKENS_MAX, int(fold.budget.tokens_max * TASK_SHARE)))
         # The last request is the newest turn, which stands in the window: said twice, small models repeat the line.
-        text = task_text.text(replace(fold.task, request=None), tokens_max=most, count=fold.counter)
+        state = replace(task_of(fold.task, effect), request=None)
+        text = task_text.text(state, tokens_max=most, count=fold.counter)
         if text:
             yield Piece(Kind.NOTE, text, tokens=fold.counted(text), name=parts.TASK)
     for part in TAIL_PARTS:
         event = fold.given.get(part)
-        text = fold.reader.content(event).decode("utf-8", "surrogatepass") if event is not None else ""
+        stands = event is not None and effect.text(event) is not None
+        text = fold.reader.content(event).decode("utf-8", "surrogatepass") if event is not None and stands else ""
         if text:
             yield Piece(Kind.NOTE, text, tokens=fold.counter(text), name=part)
 
 
-def _entries(fold: Fold, format: str) -> Iterator[Entry]:  # noqa: A002 - the package's word
+def _entries(fold: Fold, format: str, effect: Effect) -> Iterator[Entry]:  # noqa: A002 - the package's word
     """Yield markers and messages in the order of the window."""
-    markers = list(fold.markers)
+    markers = [*markers_of(fold.markers, effect, fold.counter)]
     for message in _messages(fold):
         while markers and markers[0].first_position < message[0].event.position:
             yield _marker(markers.pop(0))

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from firsthand.context import task_text
+from firsthand.context.ledger_view import task_of, window_of
 from firsthand.context.pack_text import Part, pack_text
 from firsthand.context.push_pack import SECTION_SHARES, Layout, Missing, Section, layout
 from firsthand.context.push_pack import Shown as Given
@@ -18,6 +19,7 @@ from firsthand.context.short_text import shorten
 from firsthand.event import Kind
 from firsthand.formats.compose import compose
 from firsthand.formats.pieces import Entry, Piece
+from firsthand.ledger.effect import Effect
 from firsthand.value import value
 from firsthand.window import CUES, HISTORY_PARTS, MARKERS, PREAMBLE, RECALL, TASK, Item, Share
 
@@ -45,22 +47,29 @@ class Pack:
     missing: tuple[Missing, ...]
 
 
-def pack(fold: Fold, format: str, texts: Mapping[str, str], tokens_max: int) -> Pack:  # noqa: A002 - the package's word
+def pack(
+    fold: Fold,
+    format: str,  # noqa: A002 - the package's word
+    texts: Mapping[str, str],
+    tokens_max: int,
+    effect: Effect,
+) -> Pack:
     """Make the push pack of a session.
 
     Args:
+        effect: what the ledger leaves of the session's events.
         texts: ``preamble``, ``cues`` and ``recall``, as far as there are any.
 
     Raises:
         InvalidArgument: ``tokens_max`` is no number, or less than the newest turn needs.
     """
     most = max(TASK_TOKENS_MIN, int(tokens_max * SECTION_SHARES[TASK]))  # what a pack gives it, so that it is not cut
-    task = task_text.text(fold.task, tokens_max=most, count=fold.counter)
+    task = task_text.text(task_of(fold.task, effect), tokens_max=most, count=fold.counter)
     parts = {name: text for name, text in {**texts, TASK: task}.items() if text}
-    window, count = fold.window, fold.counter
+    (window, shown), count = window_of(fold, effect), fold.counter
 
     def read(item: Item) -> str:
-        return fold.shown[item.id].text
+        return shown[item.id].text
 
     written = pack_text(
         window, read, {name: Part(text) for name, text in parts.items()}, tokens_max=tokens_max, count=count
@@ -73,8 +82,9 @@ def pack(fold: Fold, format: str, texts: Mapping[str, str], tokens_max: int) -> 
     def piece(name: str) -> list[Piece]:
         return [Piece(Kind.NOTE, cut[name], tokens=count(cut[name]), name=name)] if cut.get(name) else []
 
+    task_entries = (Entry(None, (task_piece,)) for task_piece in piece(TASK))
     composed = compose(
-        [*_stable(laid, fold), *(Entry(None, (task_piece,)) for task_piece in piece(TASK)), *_tail(laid, fold)], format,
+        [*_stable(laid, fold), *task_entries, *_tail(laid, shown, fold)], format,
         system=piece(PREAMBLE), tail=[*piece(CUES), *piece(RECALL)],
     )  # fmt: skip
     return Pack(written.text, composed.body, count(written.text), composed.shares, written.layout.missing)
@@ -85,12 +95,12 @@ def _stable(laid: Layout, fold: Fold) -> Iterator[Entry]:
         yield Entry(None, (Piece(Kind.NOTE, marker.text, tokens=fold.counter(marker.text), name=MARKERS),))
 
 
-def _tail(laid: Layout, fold: Fold) -> Iterator[Entry]:
+def _tail(laid: Layout, shown: Mapping[str, Shown], fold: Fold) -> Iterator[Entry]:
     """Give the hot tail; what is cut says so, and where the rest is."""
     if laid.notice:
         yield Entry(None, (Piece(Kind.NOTE, laid.notice, tokens=fold.counter(laid.notice), name=MARKERS),))
     for item in laid.tail:
-        yield Entry(None, (_piece(item, fold.shown[item.item.id], fold),))
+        yield Entry(None, (_piece(item, shown[item.item.id], fold),))
 
 
 def _piece(item: Given, entry: Shown, fold: Fold) -> Piece:

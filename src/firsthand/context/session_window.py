@@ -23,6 +23,7 @@ from firsthand.context import anatomy as anatomies
 from firsthand.context import task_state as tasks
 from firsthand.context import task_text, topics
 from firsthand.context.conditions import of_task
+from firsthand.context.ledger_view import markers_of, task_of
 from firsthand.context.must_stay import Stay, stays
 from firsthand.context.plan import plan
 from firsthand.context.push_pack import TOKENS_MAX
@@ -34,6 +35,7 @@ from firsthand.event import INJECTED, PART, Draft, IdMaker, Kind, Trust, to_byte
 from firsthand.formats import canonical
 from firsthand.formats import tool_definitions as calling
 from firsthand.formats.tool_definitions import EXPAND, RECALL
+from firsthand.ledger.effect import Effect
 from firsthand.moment import Moment
 from firsthand.tokens import TokenCounter
 from firsthand.value import replace, short_repr
@@ -104,7 +106,8 @@ class SessionWindow:
     def state(self) -> Window:
         """The window as it is now, as a value."""
         self._follow()
-        return self._fold.window
+        markers = markers_of(self._fold.markers, Effect(self._space), self._fold.counter)
+        return replace(self._fold.window, markers=markers, markers_tokens=sum(each.text_tokens for each in markers))
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -115,7 +118,7 @@ class SessionWindow:
     def task(self) -> tasks.TaskState:
         """The task state as it is now."""
         self._follow()
-        return self._fold.task
+        return task_of(self._fold.task, Effect(self._space))
 
     @property
     def conditions(self) -> Conditions:
@@ -230,7 +233,7 @@ class SessionWindow:
         """
         self._follow()
         texts = {parts.PREAMBLE: preamble, parts.CUES: cues, parts.RECALL: recall}
-        return pack(self._fold, self.format, texts, tokens_max)
+        return pack(self._fold, self.format, texts, tokens_max, Effect(self._space))
 
     def set_task(self, **fields: Any) -> tasks.TaskState:
         """Set fields of the task state; what is not named stays.
@@ -276,7 +279,7 @@ class SessionWindow:
         if made is not None:
             fold.adopt(made.window)
         try:
-            composed = compose_from(fold, self.format, pull)
+            composed = compose_from(fold, self.format, pull, Effect(self._space))
             sent = canonical.dump(composed.body)
             topic = topics.observe(self._topic, self._unread)
             anatomy = anatomies.make(
@@ -336,7 +339,7 @@ class SessionWindow:
         self._fold.passed(appended[-1].position)
 
     def _compact(self, *, forced: bool) -> Compacted | None:
-        beside = overhead(self._fold, self.format, self._definitions())
+        beside = overhead(self._fold, self.format, self._definitions(), Effect(self._space))
         return compact(self._fold, self._space, beside, earlier=self._left, forced=forced)
 
     def _shed(self, fold: Fold) -> None:
@@ -461,7 +464,7 @@ class SessionWindow:
         """Set fields of the task state for the model, and give its text."""
         if fields:
             self.set_task(**fields)
-        text = task_text.text(self._fold.task, tokens_max=TASK_TOKENS_MAX, count=self._fold.counter)
+        text = task_text.text(self.task, tokens_max=TASK_TOKENS_MAX, count=self._fold.counter)
         left = f'What left last, and why: expand("{_address(self._fold.receipt_event)}").'
         return f"{text}\n{left}" if self._fold.receipt_event else text
 

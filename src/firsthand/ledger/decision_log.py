@@ -102,6 +102,7 @@ class LedgerLog:
         if not new:
             return ()
         appended = self.space.append([draft_of(decision) for decision in new], session=SESSION)
+        self.space.decided()
         return tuple(replace(decision, position=at.position) for decision, at in zip(new, appended, strict=True))
 
     def find(self, identity: str) -> Decision:

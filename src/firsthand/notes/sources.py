@@ -16,6 +16,8 @@ from firsthand.space import Space
 
 SOURCES, REPEATS = "sources", "situations_of"
 """Facts in a note's meta: pointers it rests on; of each situation the event whose words it repeats."""
+ABOUT = "about"
+"""The fact in a message's meta that names what it is about: it rests on it."""
 FILE = "file"
 """The fact in a note's meta that names the file of an agent's folder whose version it is."""
 PARENTS = "parents"
@@ -24,7 +26,7 @@ PARENTS = "parents"
 
 def rests_on(space: Space, note: Event, erased: Mapping[str, Event]) -> bool:
     """Say whether a note names one of some events as its source, or repeats its words in a situation."""
-    named = [*texts(note.meta.get(SOURCES)), *texts(note.meta.get(REPEATS))]
+    named = [text for fact in (SOURCES, REPEATS, ABOUT) for text in texts(note.meta.get(fact))]
     for text in named:
         try:
             address = pointer.parse(text)

@@ -76,6 +76,8 @@ def _relevance(
     moment: IndexMoment, rows: Rows, conditions: Conditions, question: Question, deadline: Deadline
 ) -> Floats:
     """Weigh what each row holds of the task's words, against the best of them; 1 where no row holds any."""
+    if not len(rows):
+        return np.ones(0, np.float32)
     asked = {term.key for term in (*question.words, *question.light)}
     goal = ask(" ".join((conditions.goal, *conditions.open_loops)), moment.stems)
     counts = {term.key: moment.frequency(term.key) for term in goal.words if term.key not in asked}
@@ -93,7 +95,7 @@ def _relevance(
     # A long row holds more words of anything: half of its length over the mean is taken off.
     tokens = columns.tokens[rows]
     mass /= 0.5 + 0.5 * tokens / max(1.0, float(tokens.mean()))
-    best = float(mass.max()) if len(mass) else 0.0
+    best = float(mass.max())
     return mass / best if best > 0 else np.ones(len(rows), np.float32)
 
 
