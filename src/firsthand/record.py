@@ -23,6 +23,7 @@ from firsthand.value import replace, value
 
 _LENGTH = struct.Struct("<Q")
 _HOLE = struct.Struct("<HB")
+_PLAIN = json.JSONEncoder(ensure_ascii=False)
 _LITERAL, _OPEN = 0, 1
 PARTS_MAX = 65_535
 REPEAT_BYTES_MIN = 256  # a shorter repeat costs less to keep than its hole is worth
@@ -76,7 +77,7 @@ def spell(content: bytes, spelling: int) -> bytes:
     text = content.decode("utf-8", "surrogatepass")
     if spelling == JSON_SLASHED:  # PHP and some JavaScript writers escape the slash
         return json.dumps(text).encode("utf-8").replace(b"/", b"\\/")
-    return to_bytes(json.dumps(text, ensure_ascii=spelling == JSON_ASCII))
+    return to_bytes(json.dumps(text) if spelling == JSON_ASCII else _PLAIN.encode(text))
 
 
 def cut(raw: bytes, contents: Sequence[bytes | None]) -> bytes:

@@ -66,7 +66,22 @@ def replace(instance: T, /, **changes: Any) -> T:
     Raises:
         TypeError: there is no field of that name.
     """
-    return type(instance)(**({name: getattr(instance, name) for name in fields(type(instance))} | changes))
+    cls: Any = type(instance)
+    values, places = _places(cls)
+    arguments = list(values(instance))
+    for name, changed in changes.items():
+        if name not in places:
+            raise TypeError(f"{cls.__qualname__} has no field {name!r}")
+        arguments[places[name]] = changed
+    changed_instance: T = cls(*arguments)
+    return changed_instance
+
+
+@cache
+def _places(cls: Any) -> tuple[Callable[[Any], tuple[Any, ...]], dict[str, int]]:
+    """Give the function that reads the fields of a class, and where each stands among them."""
+    names = fields(cls)
+    return _key(names), {name: place for place, name in enumerate(names)}
 
 
 def fields(cls: Any) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from firsthand.log import rebuild
 from firsthand.log.append import BACKLOG_EVENTS
 from stores import assert_whole, open_log
 
-EVENTS = 60
+EVENTS = BACKLOG_EVENTS + 28
 
 
 @contextmanager

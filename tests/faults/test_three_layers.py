@@ -36,6 +36,7 @@ class Day:
         )
         with Memory.open(root) as memory:  # a memory of one message is sure of nothing
             memory.append([Draft(Kind.USER_MESSAGE, one.encode()) for one in mail], session="claude-code:morning")
+            memory.log.flush_indexes("default")
 
     def say(self, session: str, event: str, prompt: str = "", **told: str) -> str:
         payload = {"session_id": session, "hook_event_name": event, "cwd": str(self.root.parent), **told}

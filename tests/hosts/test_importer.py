@@ -325,7 +325,7 @@ def test_lines_copied_into_a_forked_session_are_not_stored_twice(tmp_path):
 
 
 def test_appends_are_bounded_and_shared_by_small_sources(tmp_path):
-    """Records go to the store in batches of about 500 events, over the borders of sources."""
+    """Records go to the store in batches of `BATCH_EVENTS`, over the borders of sources."""
 
     class Counting(Shelf):
         sizes: tuple[int, ...] = ()
@@ -334,10 +334,10 @@ def test_appends_are_bounded_and_shared_by_small_sources(tmp_path):
             self.sizes = (*self.sizes, sum(len(one.record.drafts) for one in placed))
             return super().append_records(placed)
 
-    for number in range(30):
-        put(tmp_path / f"{number:02}.jsonl", lines(*({"role": "user", "content": f"{number} {k}"} for k in range(50))))
+    for number in range(3 * BATCH_EVENTS // 50):
+        put(tmp_path / f"{number:03}.jsonl", lines(*({"role": "user", "content": f"{number} {k}"} for k in range(50))))
     shelf = Counting()
-    assert import_paths(shelf, [tmp_path], home=tmp_path).events_new == 1500
+    assert import_paths(shelf, [tmp_path], home=tmp_path).events_new == 3 * BATCH_EVENTS
     assert shelf.sizes == (BATCH_EVENTS,) * 3
 
 
@@ -379,7 +379,8 @@ def test_an_import_that_was_killed_is_finished_by_the_next_one(tmp_path, at):
                 raise StoreFull("the disk is full; free some space and import again")
             return super().append_records(placed)
 
-    data = lines(*({"role": "user", "content": f"line {number}"} for number in range(1_700)))
+    count = 3 * BATCH_EVENTS + 200
+    data = lines(*({"role": "user", "content": f"line {number}"} for number in range(count)))
     put(tmp_path / "a.jsonl", data)
     put(tmp_path / "0.jsonl", JSONL)
     shelf = Failing()
@@ -389,8 +390,8 @@ def test_an_import_that_was_killed_is_finished_by_the_next_one(tmp_path, at):
     assert len(shelf.events) == at * BATCH_EVENTS
     shelf.broken = False
     report = import_paths(shelf, [tmp_path], home=tmp_path)
-    assert (report.events_new, report.events_known) == (1_703 - at * BATCH_EVENTS, at * BATCH_EVENTS)
-    assert shelf.contents("jsonl:a") == [b"line %d" % number for number in range(1_700)]
+    assert (report.events_new, report.events_known) == (count + 3 - at * BATCH_EVENTS, at * BATCH_EVENTS)
+    assert shelf.contents("jsonl:a") == [b"line %d" % number for number in range(count)]
 
 
 def test_what_firsthand_put_into_a_transcript_is_not_imported(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from firsthand import Memory
 from firsthand.answer import Scope
 from firsthand.event import Draft, Kind, Trust
-from firsthand.index import index_rows, tail, text, words
+from firsthand.index import index_rows, reach, tail, text, words
 from firsthand.index.blocks import COLUMNS
 from firsthand.index.postings import IndexCache, IndexMoment, open_moment
 from firsthand.log import append as appends
@@ -26,6 +26,7 @@ WORDS = "red blue boat car sail engine invoice getUserName src/app/main.py 8abeb
 def log(make_log, monkeypatch):
     """A store whose index follows 10 events at a time, with blocks of 16 rows."""
     monkeypatch.setattr(appends, "BACKLOG_EVENTS", 10)
+    monkeypatch.setattr(reach, "BACKLOG_EVENTS", 10)
     monkeypatch.setattr(text, "BLOCK_ROWS", 16)
     return make_log(inline_max=4_000)
 

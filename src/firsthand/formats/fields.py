@@ -69,6 +69,9 @@ def picked(source: object, *names: str, **others: object) -> dict[str, Any]:
 
 def to_name(value: object) -> str:
     """Make text fit to name a session, an agent or an origin: no control signs, within its limit."""
-    clean = "".join(character for character in text(value)[:NAME_BYTES_MAX] if character.isprintable())
+    name = text(value)
+    if name.isascii() and name.isprintable() and len(name) <= NAME_BYTES_MAX - _PREFIX_BYTES_MAX:
+        return name.strip()
+    clean = "".join([character for character in name[:NAME_BYTES_MAX] if character.isprintable()])
     cut = clean.encode("utf-8", "replace")[: NAME_BYTES_MAX - _PREFIX_BYTES_MAX]
     return cut.decode("utf-8", "ignore").strip()

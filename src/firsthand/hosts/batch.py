@@ -8,7 +8,7 @@ from firsthand.hosts.intake import Cursor, Keeper, Placed
 from firsthand.hosts.lines import kept
 from firsthand.value import field, replace, value
 
-BATCH_EVENTS = 500
+BATCH_EVENTS = 2_000
 BATCH_BYTES = 4 << 20
 BATCH_CURSORS = 500  # sources that add nothing fill no batch
 

@@ -81,11 +81,11 @@ class Convert(Protocol):
 
 def read(pieces: Iterable[bytes], source: Source, host: str, convert: Convert) -> Iterator[Reading]:
     """Read a line file from ``source.offset_bytes`` on, record by record."""
-    state = _copy(source.state.get("host", {}))
+    state, parse = _copy(source.state.get("host", {})), _Parser()
     began = source.state.get("line", 0)
     inside = source.state.get("inside", False)
     for line in split(pieces, offset_bytes=source.offset_bytes, number=began + 1, inside=inside):
-        entries = items(line)
+        entries = items(line, parse)
         if line.torn and not source.final and any(item.value is None for item in entries):
             yield Reading(
                 kept(line.raw, host, "the last line has no end yet"), line.offset_bytes, line.number, torn=True
@@ -136,20 +136,21 @@ def split(
         yield Line(b"".join(parts), offset_bytes, number, torn=True, oversize=inside)
 
 
-def items(line: Line) -> tuple[Item, ...]:
+def items(line: Line, parse: _Parser | None = None) -> tuple[Item, ...]:
     """Take a line apart: one object as a rule; what a broken line still holds otherwise."""
+    parse = parse or _Parser()
     if line.oversize:
         return (Item(line.raw, None, f"a line over {LINE_BYTES_MAX >> 20} MiB is kept in pieces, unparsed"),)
     if not line.raw.strip():
         return (Item(line.raw, None),)
     mark = len(_BOM) if line.offset_bytes == 0 and line.raw.startswith(_BOM) else 0
-    item = _parse(line.raw[mark:])
+    item = parse(line.raw[mark:])
     if item.value is not None or "nested" in item.fault:
         return (replace(item, raw=line.raw) if mark else item,)
     slices = _slices(line.raw, mark)
     if len(slices) == 1:
         return (replace(item, raw=line.raw),)
-    parsed = [_parse(line.raw[start:end]) for start, end in slices]
+    parsed = [parse(line.raw[start:end]) for start, end in slices]
     objects = sum(part.value is not None for part in parsed)
     if objects < 2:
         return tuple(parsed)
@@ -180,37 +181,42 @@ def _record(item: Item, state: dict[str, Any], host: str, convert: Convert) -> R
     return replace(record, fault=item.fault) if item.fault and not record.fault else record
 
 
-def _parse(raw: bytes) -> Item:
-    """Parse bytes as one JSON object; bytes that are not UTF-8 show as U+FFFD and are flagged."""
-    if not raw.strip():
-        return Item(raw, None)
-    if not raw.strip(b"\0"):
-        return Item(raw, None, f"a block of {len(raw):,} NUL bytes")
-    flags: dict[str, Any] = {}
-    duplicates: set[str] = set()
+class _Parser:
+    """Parses bytes as one JSON object; bytes that are not UTF-8 show as U+FFFD and are flagged. For one thread."""
 
-    def pairs(listed: list[tuple[str, Any]]) -> dict[str, Any]:
+    def __init__(self) -> None:
+        self._duplicates: set[str] = set()
+        self._decode = json.JSONDecoder(object_pairs_hook=self._pairs).decode
+
+    def __call__(self, raw: bytes) -> Item:
+        if not raw.strip():
+            return Item(raw, None)
+        if not raw.strip(b"\0"):
+            return Item(raw, None, f"a block of {len(raw):,} NUL bytes")
+        flags: dict[str, Any] = {}
+        self._duplicates.clear()
+        try:
+            text = raw.decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            text = raw.decode("utf-8", "replace")
+            flags["invalid_utf8"] = True
+        try:
+            value = self._decode(text)
+        except RecursionError:
+            return Item(raw, None, "unparsed: nested too deeply")
+        except ValueError as error:  # no JSON, or an integer of more digits than Python reads
+            return Item(raw, None, f"unparsed: {error}")
+        if not isinstance(value, dict):
+            return Item(raw, None, f"a record is a JSON object, not of type {type(value).__name__}")
+        if self._duplicates:
+            flags["duplicate_keys"] = sorted(self._duplicates)[:DUPLICATE_KEYS_MAX]
+        return Item(raw, value, flags=flags)
+
+    def _pairs(self, listed: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(listed)
         if len(value) != len(listed):
-            duplicates.update(key for key, times in Counter(key for key, _ in listed).items() if times > 1)
+            self._duplicates.update(key for key, times in Counter(key for key, _ in listed).items() if times > 1)
         return value
-
-    try:
-        text = raw.decode("utf-8", "surrogatepass")
-    except UnicodeDecodeError:
-        text = raw.decode("utf-8", "replace")
-        flags["invalid_utf8"] = True
-    try:
-        value = json.loads(text, object_pairs_hook=pairs)
-    except RecursionError:
-        return Item(raw, None, "unparsed: nested too deeply")
-    except ValueError as error:  # no JSON, or an integer of more digits than Python reads
-        return Item(raw, None, f"unparsed: {error}")
-    if not isinstance(value, dict):
-        return Item(raw, None, f"a record is a JSON object, not of type {type(value).__name__}")
-    if duplicates:
-        flags["duplicate_keys"] = sorted(duplicates)[:DUPLICATE_KEYS_MAX]
-    return Item(raw, value, flags=flags)
 
 
 def _slices(raw: bytes, mark: int) -> list[tuple[int, int]]:

@@ -35,6 +35,8 @@ _SAID = frozenset({Kind.USER_MESSAGE, Kind.AGENT_MESSAGE})
 _QUESTION_MARKS = (b"?", b'?"', "\uff1f".encode(), "\u061f".encode())
 
 Stems = Callable[[str], list[str]]
+_MARKS = [[MARK * (mark + 1) for mark, least in enumerate(LEVELS) if count >= least] for count in range(LEVELS[-1] + 1)]
+"""By how often a term stands in a row: its marks."""
 
 
 @value
@@ -75,7 +77,7 @@ def rows_of(event: Event, contents: ContentReader, stems: Stems) -> Iterator[Ind
     if not event.is_searchable or event.erased:
         yield IndexRow(0, 0, 0, 0, {}, ())
         return
-    head, around = words.header(event), words.context(event)
+    head, around = words.header(event), stems(words.context(event))
     flags = SAID if event.kind in _SAID else 0
     read = None
     if event.artifact is None:
@@ -90,10 +92,10 @@ def rows_of(event: Event, contents: ContentReader, stems: Stems) -> Iterator[Ind
         read = read or words.reading(passage.data, event.media, event.kind)
         text = read(passage.data)
         called = name_tokens(event.session, event.meta, "" if passage.number else text)
-        terms = words.of_text(text, head, " ".join([around, *called]))
-        yield _row(passage.start, len(passage.data), flags, terms, stems)
+        terms = words.of_text(text, head)
+        yield _row(passage.start, len(passage.data), flags, terms, (*around, *called), stems)
     for number, situation in enumerate(words.situations(event)):
-        yield _row(number, 0, SITUATION, words.of_text(situation), stems)
+        yield _row(number, 0, SITUATION, words.of_text(situation), (), stems)
 
 
 def passages_of(event: Event, contents: ContentReader) -> Iterator[Passage]:
@@ -104,24 +106,14 @@ def passages_of(event: Event, contents: ContentReader) -> Iterator[Passage]:
     return cut(contents.pieces(event), event.artifact.size_bytes)
 
 
-def _row(start: int, size: int, flags: int, terms: words.Words, stems: Stems) -> IndexRow:
+def _row(start: int, size: int, flags: int, terms: words.Words, others: Sequence[str], stems: Stems) -> IndexRow:
     tokens = stems(terms.text)
-    counts = Counter(tokens)
-    repeated: list[str] = []
-    if len(counts) < len(tokens):
-        second, third, fifth = LEVELS
-        for term, count in counts.items():
-            if count >= second:
-                repeated.append(term + MARK)
-                if count >= third:
-                    repeated.append(term + 2 * MARK)
-                    if count >= fifth:
-                        repeated.append(term + 3 * MARK)
-    for term in stems(terms.exact) if terms.exact else ():
-        if term not in counts:
-            counts[term] = 1
+    counts: dict[str, int] = Counter(tokens)
+    repeated = [term + marks for term, count in counts.items() if count > 1 for marks in _MARKS[min(count, LEVELS[-1])]]
+    for term in (*terms.exact, *others):
+        counts.setdefault(term, 1)
     if max(map(len, counts), default=0) > TERM_CHARACTERS_MAX:
-        counts, repeated = Counter(dict.fromkeys(shortened([*counts]), 1)), []
+        counts, repeated = dict.fromkeys(shortened([*counts]), 1), []
     return IndexRow(start, size, len(tokens), flags, counts, repeated)
 
 

@@ -27,6 +27,7 @@ WORDS_BEFORE = 3
 """So many words before a number may be what it numbers: ``proving-medqa-031``."""
 WORDS_ASKED = 6
 """So many words on either side of a question's number are tried."""
+_META_NAMES = frozenset(META_NAMES)
 _DIGIT = re.compile(r"\d")
 _CLAUSE = re.compile(r"[.:;,!?]\s|\n")
 _PIECE = re.compile(r"(?a:(?<![0-9])[0-9]{1,9}(?![0-9A-Za-z]))|[^\W\d_]+")
@@ -38,23 +39,23 @@ _NO_PLACE = re.compile(
 Pair = tuple[str, str]
 
 
-def name_tokens(session: str, meta: Mapping[str, Any] | None, text: str) -> list[str]:
+def name_tokens(session: str, meta: Mapping[str, Any] | None, text: str) -> tuple[str, ...]:
     """Give the tokens of what an event is called by.
 
     Args:
         text: its beginning; empty for a passage that is not its first.
     """
-    names = [session.rstrip("/").rpartition("/")[2]]
-    if meta:
-        names += [value[:NAMES_CHARACTERS_MAX] for key in META_NAMES if isinstance(value := meta.get(key), str)]
-    own, numbered = _of_names(tuple(names))
-    lead = _CLAUSE.split(text[:LEAD_CHARACTERS], maxsplit=1)[0]
-    if not _DIGIT.search(lead):
-        return list(own)
+    names: tuple[str, ...] = (session.rstrip("/").rpartition("/")[2],)
+    if meta and not _META_NAMES.isdisjoint(meta):
+        names += tuple(value[:NAMES_CHARACTERS_MAX] for key in META_NAMES if isinstance(value := meta.get(key), str))
+    own, numbered = _of_names(names)
+    lead = text[:LEAD_CHARACTERS]
+    if not _DIGIT.search(lead) or not _DIGIT.search(lead := _CLAUSE.split(lead, maxsplit=1)[0]):
+        return own
     pairs = list(_pairs(lead))
     if any(word in numbered for word, _ in pairs) or len({number for _, number in pairs}) > LEAD_NUMBERS_MAX:
-        return list(own)
-    return list(dict.fromkeys((*own, *_tokens(exact_strings(lead), pairs))))
+        return own
+    return (*own, *_tokens(exact_strings(lead), pairs))
 
 
 def asked_tokens(text: str) -> list[str]:

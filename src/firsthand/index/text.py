@@ -38,7 +38,6 @@ VERSION = f"3.{words.WORDS_VERSION}"
 BLOCK_ROWS = 4_096
 """Rows in a block of columns that is not changed any more; those behind them stand in blocks of a batch each."""
 _TERMS_TOKENIZER = "ascii tokenchars ''+''"  # the terms are cut already: it parts them at spaces
-_WRITTEN_ROWS = 64  # at a time: what waits to be written is in memory
 _POSITION, _FLAGS, _BEFORE, _PREVIOUS = map(COLUMNS.index, ("position", "flags", "before", "previous"))
 
 _TABLES = """
@@ -150,19 +149,14 @@ class _Writer:
         self._schema = schema_of(namespace)
         self._rows = state.rows
         self._block: list[Row] = []
+        self._fresh: set[str] = set()
         self._ends = SessionEnds(db, self._schema)
 
     def write(self, events: Sequence[Event], contents: ContentReader) -> IndexState:
         """Write the rows of events; give how far the index is then."""
         table = f"text_{self._namespace}"
         sql = f"INSERT INTO {self._schema}.{table} (rowid, terms) VALUES (?, ?)"  # noqa: S608 - a number
-        numbered = self._numbered(events, contents)
-        while some := list(itertools.islice(numbered, _WRITTEN_ROWS)):
-            self._db.executemany(sql, ((number, row.marked()) for number, row in some))
-            terms = set().union(*(row.counts for _, row in some))
-            vocabulary.add(self._db, self._schema, terms, self._seen)
-            if len(self._block) >= BLOCK_ROWS:
-                self._flush()
+        self._db.executemany(sql, self._numbered(events, contents))  # one row at a time is in memory
         self._flush()
         self._ends.save()
         after = replace(self._state, stamp=_random(), position=events[-1].position, rows=self._rows)
@@ -172,8 +166,9 @@ class _Writer:
         _keep(self._db, self._schema, after)
         return after
 
-    def _numbered(self, events: Sequence[Event], contents: ContentReader) -> Iterator[tuple[int, IndexRow]]:
-        keys = keys_of(self._db, self._namespace, events)
+    def _numbered(self, events: Sequence[Event], contents: ContentReader) -> Iterator[tuple[int, str]]:
+        """Yield each row's number and its terms; its columns and the words that are not known yet are noted."""
+        keys, seen = keys_of(self._db, self._namespace, events), self._seen
         for event in events:
             session, agent = keys[event.position]
             facts = EventFacts(event, session, agent)
@@ -182,14 +177,19 @@ class _Writer:
             for row in rows_of(event, contents, self._stems):
                 self._rows += 1
                 self._block.append(facts.columns(row, self._rows, end))
-                yield self._rows, row
+                self._fresh |= row.counts.keys() - seen
+                if len(self._block) >= BLOCK_ROWS or len(self._fresh) > vocabulary.SEEN_MAX:
+                    self._flush()
+                yield self._rows, row.marked()
             self._ends.add(session, first, said=row.flags & SAID > 0 and row.tokens > 0)
 
     def _flush(self) -> None:
+        """Write the columns and the new words of the rows so far."""
         if self._block:
             first = self._rows - len(self._block) + 1
             _write_block(self._db, self._schema, first, self._block)
-            self._block = []
+            vocabulary.add(self._db, self._schema, self._fresh, self._seen)
+            self._block, self._fresh = [], set()
 
 
 @value

@@ -38,7 +38,7 @@ def add(db: apsw.Connection, schema: str, terms: AbstractSet[str], seen: set[str
     Args:
         seen: words that are in as far as the caller knows; it grows.
     """
-    fresh = [term for term in terms - seen if len(term) >= WORD_CHARACTERS_MIN and not is_exact(term)]
+    fresh = sorted(term for term in terms - seen if len(term) >= WORD_CHARACTERS_MIN and not is_exact(term))
     if not fresh:
         return
     sql = f"INSERT OR IGNORE INTO {schema}.word SELECT value FROM carray(?) RETURNING term"  # noqa: S608 - a number

@@ -44,6 +44,7 @@ META_INDEXED = (
     "tool", "name", "call_id", "subject", "from", "to", "cc", "title", "file", "filename", "path", "url", "caption",
 )  # fmt: skip
 
+_META_INDEXED = frozenset(META_INDEXED)
 META_NAMES = ("name", "subject", "title", "file", "filename", "path")
 """Of `META_INDEXED`, what an event or its document is called."""
 
@@ -51,6 +52,8 @@ _RUN = r"[^\W_]"  # a letter or a digit; the underscore is a joint
 # No possessive group: before 3.11.5 Python keeps what a look-ahead in it refused, here the comma.
 _CHUNK = re.compile(rf"(?<!{_RUN}){_RUN}++(?:(?:[-./\\_~+%:@#]{{1,3}}+|,(?=\d)){_RUN}++)+")
 _OUTER = re.compile(r"[:@#]+[/\\.]*")  # a whole that holds one of these also counts by its pieces
+_AROUND = ".,:;!?()[]{}\"'`*"
+"""What stands around a word most often: within these it has no joint."""
 _HUMP = re.compile(r"[A-Z](?<=[a-z][A-Z])")
 _SPACE = re.compile(r"\s")
 _HUMPED_WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]*[a-z][A-Z][A-Za-z]*(?![A-Za-z0-9])")
@@ -76,31 +79,29 @@ _OPAQUE_MEDIA = ("image/", "audio/", "video/", "font/")
 
 @value
 class Words:
-    """The two columns of an index row.
+    """What of a text is indexed.
 
     Attributes:
         text: what is cut into words and stemmed.
-        exact: tokens of exact strings, with spaces between.
+        exact: tokens of exact strings.
     """
 
     text: str
-    exact: str
+    exact: list[str]
 
 
-def of_text(text: str, head: str = "", around: str = "") -> Words:
-    """Say what of a text is indexed; ``head`` says who said it, ``around`` is its context."""
+def of_text(text: str, head: str = "") -> Words:
+    """Say what of a text is indexed; ``head`` says who said it."""
     plain, spaceless = _plain(text, head)
-    pieces = _pieces(plain)
-    odd = " ".join([word for word in pieces if not word.isalnum()])
-    strings = _with_parts(_CHUNK.findall(odd.casefold()))
+    pieces = plain.split()
+    odd = {piece for piece in pieces if not piece.isalnum()}
+    joined = {piece: None for piece in odd if not piece.strip(_AROUND).isalnum()}
+    strings = _with_parts(_CHUNK.findall(" ".join(_bounded(joined)).casefold())) if joined else {}
     if spaceless:
         strings.update(dict.fromkeys(_pairs(spaceless, single=True)))
     if _HUMP.search(plain):
-        plain += _humps(pieces)
-    exact = [token(string) for string in strings]
-    if around:
-        exact.append(around)
-    return Words(plain, " ".join(exact))
+        plain += _humps(_bounded(dict.fromkeys(pieces)))
+    return Words(plain, [token(string) for string in strings])
 
 
 def _plain(text: str, head: str) -> tuple[str, list[str]]:
@@ -131,17 +132,12 @@ def _is_numbered(text: str, at: int) -> bool:
     return not at or not text[at - 1].isalnum()
 
 
-def _pieces(text: str) -> dict[str, None]:
-    """Cut a text at its spaces, each piece once, in order, none of them long."""
-    pieces = dict.fromkeys(text.split())
-    if len(text) > STRING_CHARACTERS_MAX and max(map(len, pieces), default=0) > STRING_CHARACTERS_MAX:
-        pieces = _shortened(pieces)
-    return pieces
-
-
-def _shortened(pieces: Iterable[str]) -> dict[str, None]:
+def _bounded(pieces: dict[str, None]) -> dict[str, None]:
+    """Cut pieces of a text so that none of them is long."""
     step = STRING_CHARACTERS_MAX
-    return dict.fromkeys(word[at : at + step] for word in pieces for at in range(0, len(word), step))
+    if max(map(len, pieces), default=0) <= step:
+        return pieces
+    return dict.fromkeys(piece[at : at + step] for piece in pieces for at in range(0, len(piece), step))
 
 
 def token(string: str) -> str:
@@ -157,7 +153,7 @@ def token(string: str) -> str:
 
 def exact_strings(text: str) -> list[str]:
     """Find the exact strings of a query: wholes only, as they are spelled, each once, in order."""
-    pieces = " ".join(_pieces(without_spaceless(text)))
+    pieces = " ".join(_bounded(dict.fromkeys(without_spaceless(text).split())))
     return list(dict.fromkeys(_CHUNK.findall(pieces)))
 
 
@@ -185,7 +181,7 @@ def header(event: Event) -> str:
     """
     parts = [event.agent] if event.agent else []
     meta = event.meta
-    if meta:
+    if not _META_INDEXED.isdisjoint(meta):
         for key in META_INDEXED:
             value = meta.get(key)
             if isinstance(value, str):
@@ -377,5 +373,6 @@ def _pairs(runs: Iterable[str], *, single: bool) -> list[str]:
 def _humps(pieces: Iterable[str]) -> str:
     """Give the parts of camel-case names, as words after the text."""
     search = _HUMP.search
-    mixed = " ".join([piece for piece in pieces if not piece.islower() and search(piece)])
+    cased = [piece for piece in pieces if not (piece.islower() or piece.istitle() or piece.isupper())]
+    mixed = " ".join([piece for piece in cased if search(piece)])
     return "\n" + " ".join([_BETWEEN_HUMPS.sub(" ", word) for word in _HUMPED_WORD.findall(mixed)])

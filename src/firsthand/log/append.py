@@ -46,11 +46,12 @@ from .prepare import Batch, Prepared
 from .queue import Ticket
 from .read import Reader
 from .rebuild import advance
+from .recent import RecentEvents
 from .rows import POSITION, key_of
 
 SESSIONS_KEPT = 1_000
-BACKLOG_EVENTS = 32
-BACKLOG_BYTES = 32_768
+BACKLOG_EVENTS = 128
+BACKLOG_BYTES = 131_072
 CATCH_UP_EVENTS = 256
 """Of older events that an append indexes, while an index that is new or was left behind catches up."""
 _INSERT = """
@@ -188,7 +189,6 @@ class Appender:
 
     def _begin(self) -> None:
         self._inodes.check(self._db, wal=False)
-        self._files.trim()
         try:
             self._db.execute("BEGIN IMMEDIATE")
         except (apsw.CorruptError, apsw.NotADBError):  # perhaps of an index file, which must not stop the log
@@ -323,10 +323,12 @@ class Appender:
             self._db.execute(
                 "INSERT INTO artifact_use VALUES (?, ?, ?)", (session.namespace, event.artifact.digest, position)
             )
-        if self._indexes and event.body is not None:
-            payload = event.parts.payload if event.parts is not None else b""
-            tenant.waiting += 1
-            tenant.waiting_bytes += payload.size_bytes if isinstance(payload, Artifact) else len(payload)
+        if self._indexes:
+            tenant.recent.add(event, tenant.name, session.name, session.length, turn, position, now, chain)
+            if event.body is not None:
+                payload = event.parts.payload if event.parts is not None else b""
+                tenant.waiting += 1
+                tenant.waiting_bytes += payload.size_bytes if isinstance(payload, Artifact) else len(payload)
         work.grew(tenant, session, position, turn, time, chain)
         return position
 
@@ -366,7 +368,8 @@ class Appender:
         del tenant.reach[index.name]
         most = max(CATCH_UP_EVENTS, tenant.waiting)
         try:
-            through = advance(index, self._reader, self._files, tenant.key, most, self._db).through
+            recent = tenant.recent
+            through = advance(index, self._reader, self._files, tenant.key, most, self._db, recent).through
         except (apsw.SQLError, apsw.CorruptError, apsw.ConstraintError) as error:  # it does not follow until a rebuild
             reach = Reached(reach.position, f"{type(error).__name__}: {error}"[:500])
             with suppress(apsw.Error), self._db:  # each process that opens it finds out for itself
@@ -377,6 +380,7 @@ class Appender:
         tenant.reach[index.name] = Reached(through, "")
         if through == tenant.position:
             tenant.waiting = tenant.waiting_bytes = 0
+            tenant.recent.clear()
         return True
 
 
@@ -402,6 +406,7 @@ class _Tenant:
         position, head, shared: as in its row.
         first: its position when the transaction began.
         waiting, waiting_bytes: events that no index has yet, as far as this process wrote them, and their size.
+        recent: those events.
         reach: how far each index reached when this process saw it last.
     """
 
@@ -413,6 +418,7 @@ class _Tenant:
     first: int = 0
     waiting: int = 0
     waiting_bytes: int = 0
+    recent: RecentEvents = field(default_factory=RecentEvents)
     reach: dict[str, Reached] = field(default_factory=dict)
 
     def waits_for(self, reach: Reached) -> bool:

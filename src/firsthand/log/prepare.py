@@ -42,6 +42,7 @@ ENVELOPE_BYTES_MAX = 60 * 1024 * 1024  # with the rest of a body, within what co
 BATCH_EVENTS_MAX = 10_000
 PART_MAX = 65_535
 TURN_MAX = 2**31 - 1
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _FIXED = struct.Struct("<16sIiBB?qhIIIII")
 _E = TypeVar("_E", Kind, Trust)
 
@@ -156,7 +157,8 @@ def prepare(
         raise InvalidDraft(f"time is a Moment or None; got {_shown(draft.time)}. Read text with moment.parse.")
     check_name(draft.agent, "agent")
     check_name(draft.origin, "origin")
-    name = ids() if draft.id is None else id_text(id_bytes(draft.id))
+    name = ids() if draft.id is None else draft.id
+    identifier = id_bytes(name)
     payload = _payload(draft, namespace_key, artifacts, inline_max)
     body = encode_body(media, meta, envelope, payload)
     if len(body) > compression.BODY_BYTES_MAX:
@@ -165,9 +167,9 @@ def prepare(
         )
     salt = os.urandom(SALT_BYTES)
     return Prepared(
-        id_bytes(name), kind, draft.part, -1 if draft.turn is None else draft.turn, trust, draft.time,
+        identifier, kind, draft.part, -1 if draft.turn is None else draft.turn, trust, draft.time,
         draft.agent, draft.origin, salt, commit_to(salt, body), body, compression.compress(body),
-        payload if isinstance(payload, Artifact) else None, name, Body(media, meta, envelope, payload),
+        payload if isinstance(payload, Artifact) else None, name.upper(), Body(media, meta, envelope, payload),
     )  # fmt: skip
 
 
@@ -210,7 +212,7 @@ def _meta(meta: object) -> bytes:
         if not isinstance(key, str):
             raise InvalidDraft(f"meta is a mapping with text keys; got the key {_shown(key)}")
     try:
-        encoded = to_bytes(json.dumps(dict(meta), ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+        encoded = to_bytes(_ENCODER.encode(dict(meta)))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidDraft(f"meta holds JSON values; got {_shown(meta)}: {error}") from error
     if len(encoded) > META_BYTES_MAX:

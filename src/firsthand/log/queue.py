@@ -70,6 +70,7 @@ class WriterLock:
 
     def __init__(self, path: Path) -> None:
         self._fd = open_private(path, os.O_RDWR | os.O_CREAT)
+        self._signature = f"{os.getpid():>10} firsthand\n".encode().ljust(64)  # after a fork the store is opened anew
 
     def try_acquire(self) -> bool:
         """Take the lock if it is free; say whether it was."""
@@ -85,7 +86,7 @@ class WriterLock:
 
     def sign(self) -> None:
         """Write down who holds the lock, for whoever waits for it in vain."""
-        os.pwrite(self._fd, f"{os.getpid():>10} firsthand\n".encode().ljust(64), 0)
+        os.pwrite(self._fd, self._signature, 0)
 
     def holder(self) -> str:
         """Say who held the lock last."""

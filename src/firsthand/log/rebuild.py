@@ -19,6 +19,7 @@ from firsthand.value import value
 from .index_files import LEFT_OUT, IndexFiles, Reached, keep_reach, transaction
 from .port import Entry, TransactionIndex
 from .read import Reader
+from .recent import RecentEvents
 
 REBUILD_EVENTS = 1_000
 
@@ -76,16 +77,25 @@ class Step:
 
 
 def advance(
-    index: TransactionIndex, reader: Reader, files: IndexFiles, key: int, events_max: int, db: apsw.Connection
+    index: TransactionIndex,
+    reader: Reader,
+    files: IndexFiles,
+    key: int,
+    events_max: int,
+    db: apsw.Connection,
+    recent: RecentEvents | None = None,
 ) -> Step:
     """Index a namespace's next events, under the write lock and outside a transaction of the log's.
+
+    Args:
+        recent: the newest events, which need not be read.
 
     Raises:
         apsw.Error: the index cannot be written; it is as it was before.
     """
     files.made(key)
     before = files.reached(key, index.name).position
-    read = reader.entries(key, before, events_max)
+    read = (recent.after(key, before) if recent is not None else None) or reader.entries(key, before, events_max)
     with transaction(db):
         if not before:
             index.begin(db, key)

@@ -93,19 +93,25 @@ def body_of(row: tuple[Any, ...]) -> bytes | None:
     Raises:
         StoreDamaged: the body is not the one that was committed to.
     """
-    position, salt, stored = row[0], row[17], row[18]
+    salt, stored = row[17], row[18]
     if salt is None and stored is None:
         return None
-    name = f"event fh:{id_text(row[1])} at position {position}" if _is_id(row[1]) else f"event at position {position}"
     if not isinstance(salt, bytes) or not isinstance(stored, bytes):
-        raise StoreDamaged(f"{name}: salt or body is missing; restore it from a backup or an export")
+        raise StoreDamaged(f"{_name(row)}: salt or body is missing; restore it from a backup or an export")
     try:
         body = compression.decompress(stored)
     except ValueError as error:
-        raise StoreDamaged(f"{name}: its body cannot be decompressed ({error}); restore it from a backup") from error
+        fault = f"its body cannot be decompressed ({error}); restore it from a backup"
+        raise StoreDamaged(f"{_name(row)}: {fault}") from error
     if commit_to(salt, body) != row[16]:
-        raise StoreDamaged(f"{name}: its body is not the one that was written; restore it from a backup or an export")
+        fault = "its body is not the one that was written; restore it from a backup or an export"
+        raise StoreDamaged(f"{_name(row)}: {fault}")
     return body
+
+
+def _name(row: tuple[Any, ...]) -> str:
+    identified = isinstance(row[1], bytes) and len(row[1]) == 16
+    return f"event fh:{id_text(row[1])} at position {row[0]}" if identified else f"event at position {row[0]}"
 
 
 def erased_by(payload: bytes | Artifact) -> tuple[str, ...]:
@@ -169,7 +175,3 @@ def event_of(
         )  # fmt: skip
     except (ArithmeticError, ValueError, TypeError, struct.error) as error:
         raise StoreDamaged(f"event at position {row[0]}: a field is not what was written ({error})") from error
-
-
-def _is_id(value: object) -> bool:
-    return isinstance(value, bytes) and len(value) == 16

@@ -1,0 +1,95 @@
+"""What indexes are handed of the newest events: as they were written, and only where all of them are known."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from firsthand.errors import IdConflict
+from firsthand.event import Draft, Kind, Trust
+from firsthand.log.port import Entry
+from firsthand.moment import Moment
+from stores import open_log
+
+
+class Recorder:
+    """An index that keeps the events it is handed, and nothing of them in its file."""
+
+    name = "recorder"
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+
+    def begin(self, db, namespace_key) -> None:
+        self.entries.clear()
+
+    def apply(self, db, entries, contents) -> None:
+        self.entries += entries
+
+    def purge(self, db, namespace_key) -> None: ...
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    """A log with a recorder; at the end what that has is what the log reads."""
+    recorder = Recorder()
+    log = open_log(tmp_path / "store", indexes=(recorder,), inline_max=1_000)
+    yield log, recorder
+    log.flush_indexes("default")
+    assert recorder.entries == list(log.reader.entries(1, 0, 1_000).entries)
+    assert log.verify().problems == ()
+    log.close()
+
+
+def texts(*words: str) -> list[Draft]:
+    return [Draft(Kind.USER_MESSAGE, word.encode()) for word in words]
+
+
+def test_events_are_handed_over_as_the_log_gives_them(recorded):
+    """Every field of an event that was just written is the one that is read back: meta, artifacts, parts, times."""
+    log, recorder = recorded
+    log.append(texts("one", "two"), namespace="default", session="s")
+    log.append(
+        [
+            Draft(Kind.TOOL_CALL, b"{}", "application/json", {"tool": "bash", "n": [1, None]}, b"\0" * 9, agent="Ann",
+                  origin="agent", trust=Trust.AGENT, time=Moment(5, -60), turn=7),
+            Draft(Kind.TOOL_RESULT, b"\xff\xfe", part=1, time=Moment(1)),
+            Draft(Kind.TOOL_RESULT, io.BytesIO(b"long line\n" * 500), meta={"tool": "make"}),
+            Draft(Kind.RECEIPT, b"", time=None, id="0123456789abcdefghjkmnpqrs"),
+        ],
+        namespace="default",
+        session="other",
+    )  # fmt: skip
+    log.flush_indexes("default")
+    assert [entry.event.position for entry in recorder.entries] == [1, 2, 3, 4, 5, 6]
+
+
+def test_what_another_handle_wrote_between_is_read(recorded):
+    """Events that are not all one's own are read from the log, in order."""
+    log, _ = recorded
+    other = open_log(log.root, inline_max=1_000)
+    for number in range(4):
+        (log, other)[number % 2].append(texts(f"text {number}"), namespace="default", session="s")
+    other.close()
+    log.append(texts("mine again"), namespace="default", session="s")
+
+
+def test_what_was_erased_before_it_was_indexed_is_not_handed_over(recorded):
+    """An event that is erased while it waits reaches no index with its words."""
+    log, recorder = recorded
+    secret, _ = log.append(texts("zq7secret", "plain"), namespace="default", session="s")
+    log.erase("default", [secret.id])
+    log.rebuild()
+    assert b"zq7secret" not in [entry.event.content for entry in recorder.entries]
+
+
+def test_a_refused_batch_leaves_nothing_to_hand_over(recorded):
+    """A batch that is refused is in no index; what comes behind it is."""
+    log, recorder = recorded
+    (first,) = log.append(texts("one"), namespace="default", session="s")
+    with pytest.raises(IdConflict):
+        log.append([*texts("two"), Draft(Kind.NOTE, b"three", id=first.id)], namespace="default", session="s")
+    log.append(texts("four"), namespace="default", session="s")
+    log.flush_indexes("default")
+    assert [entry.event.content for entry in recorder.entries] == [b"one", b"four"]
