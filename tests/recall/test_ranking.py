@@ -15,6 +15,7 @@ from firsthand.index.nearest import Scores
 from firsthand.recall import ranking as ranking_module
 from firsthand.recall import terms as term_module
 from firsthand.recall.deadline import Deadline
+from firsthand.recall.exchanges import Exchanges, around
 from firsthand.recall.neighbours import Shares
 from firsthand.recall.ranking import POOL, Strengths
 from firsthand.recall.terms import Strengths as TermStrengths
@@ -87,7 +88,7 @@ def test_a_reply_is_found_by_its_question(talk, texts, filler):
     """What answers a short question is found by the question's words, which it does not hold; not without that."""
     talk("s", "What colour should the harbour gasket have?", "Teal, please.", *FILLER)
     assert "Teal, please." in texts("gasket colour")[:2]
-    alone = Strengths(shares=Shares(0.0, 0.0, 0.0))
+    alone = Strengths(shares=Shares(0.0, 0.0, 0.0), exchange=0.0)
     assert "Teal, please." not in texts("gasket colour", strengths=alone)[:2]
 
 
@@ -113,23 +114,21 @@ def test_a_call_is_found_by_what_was_said_before_it(memory, texts, filler):
         memory.session(f"t{number}").tool_call("shell", json.dumps({"command": f"sort list{number}.csv"}))
     calls = [text for text in texts("how was the gasket catalogue sorted") if "sort" in text]
     assert "parts.csv" in calls[0]
-    calls = [
-        text
-        for text in texts("how was the gasket catalogue sorted", strengths=Strengths(shares=Shares(0.0, 0.0, 0.0)))
-        if "sort" in text
-    ]
+    alone = Strengths(shares=Shares(0.0, 0.0, 0.0), exchange=0.0)
+    calls = [text for text in texts("how was the gasket catalogue sorted", strengths=alone) if "sort" in text]
     assert "parts.csv" not in calls[0]
 
 
 def test_a_result_is_found_by_its_call(memory, texts, filler):
-    """The output of a call is found by the words of the call beside it, which it lacks."""
+    """The output of a call is found by the words of the call beside it, which it lacks; not without its exchange."""
     session = memory.session("s")
     for command, output in (("wc orders.csv", "4711"), ("wc parts.csv", "42"), ("wc bills.csv", "17")):
         session.tool_result(session.tool_call("shell", json.dumps({"command": command})), output)
         session.user(FILLER[0])
         session.agent(FILLER[1])
         session.user(FILLER[2])
-    assert "42" in texts("wc parts.csv")[:2]
+    assert "42" in texts("wc parts.csv")[:3]
+    assert "42" not in texts("wc parts.csv", strengths=Strengths(exchange=0.0))[:3]
 
 
 def test_a_line_lends_little_to_the_page_behind_it(talk, ranking, filler):
@@ -148,6 +147,71 @@ def test_an_answer_gets_more_from_a_short_question(talk, order, filler):
     assert found.index(asked) < found.index(told)
     found = order("which gasket is teal", strengths=Strengths(shares=Shares(reply=0.0)))
     assert found.index(told) < found.index(asked)
+
+
+def exchange_of(ranking, position: int, question: str) -> float:
+    """Give what the exchange adds to an event's score, before it is scaled."""
+    parts = {event.position: event.parts for event in ranking(question).ranked}.get(position, {})
+    return parts.get("exchange", 0.0) / (1 - sum(parts.values()))
+
+
+def test_a_message_is_found_by_its_exchange(talk, texts, filler):
+    """What says no word of the question is found by the heads around it, up to two events away; not without that."""
+    talk("s", "The splash banner of the kestrel build is ugly.", "It is drawn in two places.", "kill this", "Done.")
+    talk("t", "The kestrel flew away.", "A banner was left.", "The splash woke him.", "Good.")
+    neighbours_off = Shares(0.0, 0.0, 0.0)
+    question = "what should happen to the splash banner of the kestrel build"
+    assert "kill this" not in texts(question, strengths=Strengths(shares=neighbours_off))[:3]
+    assert "It is drawn in two places." in texts(question, strengths=Strengths(shares=neighbours_off))[:2]
+    alone = Strengths(shares=neighbours_off, exchange=0.0)
+    assert "It is drawn in two places." not in texts(question, strengths=alone)[:4]
+
+
+def test_an_exchange_begins_where_the_user_speaks_after_somebody_else(memory, ranking, filler):
+    """What was said before the user spoke again adds nothing; in a talk among users it does."""
+    session = memory.session("s")
+    asked = session.user("Look at the pump.").position
+    session.agent("The teal gasket fits it.")
+    other = session.user("Now the ferry.").position
+    assert exchange_of(ranking, asked, "which teal gasket") > 0
+    assert exchange_of(ranking, other, "which teal gasket") == 0
+    users = [memory.session("users").user(text).position for text in ("The mauve gasket arrived.", "It fits.", "Good.")]
+    assert exchange_of(ranking, users[1], "which mauve gasket") > 0
+
+
+def test_an_exchange_reaches_two_events(memory):
+    """Of a session of three exchanges, each event counts those up to two away in its own exchange."""
+    session = memory.session("s")
+    for who in ("user", "agent", "agent", "agent", "user", "agent", "user", "user"):
+        getattr(session, who)("ok")
+    with memory.index_moment() as moment:
+        exchanges = Exchanges(moment.columns, around(moment.columns, np.arange(1, 9)), 1.0)
+        reached = []
+        for row in range(1, 9):
+            times = np.zeros(9, np.float32)
+            times[row] = 1
+            reached.append("".join("x" if score > 0 else "." for score in exchanges.term(times, 1.0)))
+    assert reached == [
+        "xxx.....",
+        "xxxx....",
+        "xxxx....",
+        ".xxx....",
+        "....xx..",
+        "....xx..",
+        "......xx",
+        "......xx",
+    ]
+
+
+def test_a_file_that_was_read_does_not_drown_its_exchange(memory, ranking, filler):
+    """A long result adds its head's share: less than a line of the same words beside the same call."""
+    added = {}
+    for name, spare in (("line", ""), ("file", " ".join(FILLER * 4))):
+        session = memory.session(name)
+        call = session.tool_call("run", "{}")
+        session.tool_result(call, f"teal gasket {spare}")
+        added[name] = exchange_of(ranking, call.position, "teal gasket")
+    assert 0 < added["file"] < 0.25 * added["line"]
 
 
 # what else the question names -----------------------------------------------------------------------------

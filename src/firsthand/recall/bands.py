@@ -1,9 +1,9 @@
 """How likely it is that one of the first hits answers: a few signals, one fixed function, three bands.
 
 The function is logistic and rises with each signal; its numbers were fitted on development halves
-of conversations and coding sessions (docs/decisions/0041-neighbours-term-by-term.md). It says how
-likely evidence is among the first ten hits, not that a detail was said: of something that was never
-said about a familiar thing it knows nothing.
+of conversations and coding sessions (docs/decisions/0043-exchange.md). It says how likely evidence
+is among the first ten hits, not that a detail was said: of something that was never said about a
+familiar thing it knows nothing.
 
 The invariant: a likelihood is from 0 to 1, and that of an answer without hits is 0.
 """
@@ -20,9 +20,9 @@ HELD_HALF = 10.0
 """Words of this weight, held by the best passage, are half of the most that the weight of words can say."""
 ROWS_MIN = 300
 """In an index of fewer rows no word is rare; what words weigh there is scaled to what they would in one of so many."""
-BY_WORDS: Mapping[str, float] = {"score": 8.0, "held": 4.4}
-WITH_VECTORS: Mapping[str, float] = {"score": 5.3, "held": 2.8, "cosine": 5.3}
-BIAS_BY_WORDS, BIAS_WITH_VECTORS = -6.0, -6.4
+BY_WORDS: Mapping[str, float] = {"score": 7.4, "held": 5.4}
+WITH_VECTORS: Mapping[str, float] = {"score": 5.9, "held": 3.3, "cosine": 1.8}
+BIAS_BY_WORDS, BIAS_WITH_VECTORS = -6.6, -5.6
 
 
 def share_of(weight: float, rows: int) -> float:

@@ -23,7 +23,7 @@ from firsthand.index.nearest import Scores
 from firsthand.index.postings import IndexMoment
 from firsthand.value import field, value
 
-from .neighbours import first_rows
+from .exchanges import first_rows
 
 NEAR_MAX = 300
 """So many passages are scored because they are near in meaning."""

@@ -36,6 +36,8 @@ ECHO_PLACES = (5, 9)
 """Where earlier questions stand at the best, counted from 0; further ones stand behind everything else."""
 SITUATION_PLACES = (1, 2, 5)
 """Where notes that were learned in a situation like this one stand at the latest, counted from 0."""
+AROUND = frozenset({"neighbours", "exchange"})
+"""The parts of a score that come from what stands around an event."""
 SHARED_PLACES = 32
 """Places that are held to shares, the best first."""
 
@@ -120,7 +122,7 @@ def ordered(places: Sequence[Place], situations: Sequence[int], asked: Asked, ev
 
 def is_spoken(parts: Mapping[str, float]) -> bool:
     """Say whether something of the question is in an event itself, by its score's parts, and not only beside it."""
-    return any(part > 0 for name, part in parts.items() if name != "neighbours")
+    return any(part > 0 for name, part in parts.items() if name not in AROUND)
 
 
 def _quoting(place: Place, quotations: Collection[str], events: Events) -> Place:

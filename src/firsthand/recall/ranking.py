@@ -1,10 +1,10 @@
 """Ranks the events of an index by a question, as numbers over postings; no event is read.
 
 A passage scores, term by term, BM25 of its own occurrences or of what stands next door
-(`neighbours`); more where its event is called by a name that is asked for, happened at a time
-that is named, or was said by a speaker who is named. Where there are vectors, what it means is
-joined to that (`meaning`); where a task is given, its words and its phase weigh (`task`). An
-event has the score of its best passage.
+(`neighbours`), and what its exchange scores as one text (`exchanges`); more where its event is called
+by a name that is asked for, happened at a time that is named, or was said by a speaker who is named.
+Where there are vectors, what it means is joined to that (`meaning`); where a task is given, its words
+and its phase weigh (`task`). An event has the score of its best passage.
 
 The invariant: the order depends on the log, the question, the moment that "yesterday" is
 counted from and the task; not on how many hits a page has, nor on whether a row waits in the
@@ -31,6 +31,7 @@ from firsthand.value import field, replace, value
 from . import bands, situations, task
 from .dates import spans
 from .deadline import Deadline
+from .exchanges import SHARE, Exchanges, around
 from .meaning import NEAR_MAX, Meaning, Near, meaning
 from .neighbours import Neighbourhood, Shares
 from .query import Question, ask
@@ -56,6 +57,7 @@ class Strengths:
     Attributes:
         terms: of words, strings and names.
         shares: of neighbours.
+        exchange: of what is said around a passage, scored as one text with it.
         date: a time that is named, beside a word as rare as the passages of that time.
         speaker: what a passage gains, as a share of its score, when the question names who said it.
         meaning: the passage that is nearest in meaning, beside the one that the words find best.
@@ -64,6 +66,7 @@ class Strengths:
 
     terms: TermStrengths = field(default_factory=TermStrengths)
     shares: Shares = field(default_factory=Shares)
+    exchange: float = SHARE
     date: float = 1.0
     speaker: float = 0.8
     meaning: float = 0.5
@@ -222,21 +225,24 @@ def _best(rows: Rows, own: Floats, most: int) -> Rows:
 def _by_words(
     moment: IndexMoment, rows: Rows, terms: Terms, question: Question, query: Query, strengths: Strengths
 ) -> _Scored:
-    """Score the candidates by words, exact strings and names, by what their neighbours add, and by when and by whom."""
+    """Score the candidates by words, exact strings and names, by what stands around them, and by when and by whom."""
     columns = moment.columns
-    around = Neighbourhood(columns, rows, strengths.shares)
-    parts = {name: np.zeros(len(rows), np.float32) for name in ("words", "exact", "name", "neighbours")}
+    beside = around(columns, rows)
+    neighbours = Neighbourhood(columns, beside, strengths.shares)
+    parts = {name: np.zeros(len(rows), np.float32) for name in ("words", "exact", "name", "neighbours", "exchange")}
     mass = np.zeros(len(rows), np.float32)
-    scores = np.zeros(len(columns) + 1, np.float32)
+    exchanges = Exchanges(columns, beside, strengths.exchange)
+    scores, times = np.zeros((2, len(columns) + 1), np.float32)
     for term in terms.postings:
-        scores[term.rows] = term.scores
+        scores[term.rows], times[term.rows] = term.scores, term.times
         by_itself = scores[rows]
         parts[term.part] += by_itself
         if term.part != "name":
-            parts["neighbours"] += around.term(by_itself, scores) - by_itself
+            parts["neighbours"] += neighbours.term(by_itself, scores) - by_itself
+            parts["exchange"] += exchanges.term(times, term.weight)
         if term.part == "words":
             mass += np.where(by_itself > 0, terms.rarities[term.key], 0.0)
-        scores[term.rows] = 0
+        scores[term.rows] = times[term.rows] = 0
     parts["date"] = strengths.date * _dated(columns, rows, query, terms)
     total = np.sum(list(parts.values()), axis=0)
     parts["speaker"] = strengths.speaker * total * _spoken(moment, rows, question)

@@ -52,7 +52,7 @@ class Strengths:
     part: float = 0.5
     inside: float = 1.0
     exact: float = 1.0
-    name: float = 3.0
+    name: float = 5.0
 
 
 @value(eq=False)
@@ -63,12 +63,16 @@ class Postings:
         part: which part of the score it adds to: ``words``, ``exact`` or ``name``.
         key: the token; the word asked for where it was found inside of others.
         scores: of each row, by BM25.
+        times: how often each row holds it.
+        weight: of the term, by how rare it is.
     """
 
     part: str
     key: str
     rows: Rows
     scores: Floats
+    times: Floats
+    weight: float
 
 
 class Terms:
@@ -170,4 +174,4 @@ class Terms:
             length = self._fixed + self._sloped * tokens
             scores = (weight * (self._strengths.k1 + 1)) * times / (times + length)
             self.rarities.setdefault(key, rarity)
-        self.postings.append(Postings(part, key, rows, scores.astype(np.float32)))
+        self.postings.append(Postings(part, key, rows, scores.astype(np.float32), times, weight))
