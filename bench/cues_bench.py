@@ -21,25 +21,32 @@ from collections.abc import Callable
 from itertools import cycle, islice
 from pathlib import Path
 
+import apsw
+
 from agents_made import AGENTS, WINDOW, MadeEpisode, all_made
-from firsthand import Draft, Kind, Memory
-from firsthand.agents.cues import Named, cues, terms
-from firsthand.recall.stop_words import STOP_WORDS
+from firsthand import Draft, Kind, Memory, Trust
+from firsthand.agents.cues import Named, cues, words_of
+from firsthand.index.tokenizer import stems
 
 SEEDS = 5
 SESSIONS, EPISODES, FILES = 20, 300, 50
 BATCH = 1_000
+STEMS = stems(apsw.Connection(":memory:"))
 
 
 def named(episodes: tuple[MadeEpisode, ...]) -> list[Named]:
-    """Give the names of an agent's episodes as `loading.names_of` does: the newest first."""
-    return [Named(one.name, "Episodes", one.topic) for one in reversed(episodes)]
+    """Give the names of an agent's episodes as `cues.names_of` does: the newest first."""
+    return [_named(one.name, one) for one in reversed(episodes)]
+
+
+def _named(name: str, one: MadeEpisode) -> Named:
+    return Named(name, "Episodes", *(frozenset(words_of(text, STEMS)) for text in (name, one.topic)))
 
 
 def effective(episodes: tuple[MadeEpisode, ...]) -> tuple[float, float]:
     """Give the share of episodes that cues bring up, chosen for the message and by recency alone."""
     names = named(episodes)
-    hit = sum(one.name in cues(names, terms(one.message, without=STOP_WORDS)).names for one in episodes)
+    hit = sum(one.name in cues(names, words_of(one.message, STEMS)).names for one in episodes)
     recent = cues(names, ()).names
     return hit / len(episodes), sum(one.name in recent for one in episodes) / len(episodes)
 
@@ -47,12 +54,12 @@ def effective(episodes: tuple[MadeEpisode, ...]) -> tuple[float, float]:
 def times(number: int) -> float:
     """Give the milliseconds of processor time that choosing among so many names takes, the median of 21."""
     names = [
-        Named(f"{one.name}-{copy}", "Episodes", one.topic)
+        _named(f"{one.name}-{copy}", one)
         for copy in range(number // 290 + 1)
         for episodes in all_made(copy).values()
         for one in episodes
     ][:number]
-    asked = terms(all_made()["noument"][5].message, without=STOP_WORDS)
+    asked = words_of(all_made()["noument"][5].message, STEMS)
     taken = []
     for _ in range(21):
         start = time.process_time()
@@ -73,16 +80,15 @@ def of_store(events: int) -> None:
             left = events // SESSIONS
             while left > 0:
                 texts = islice(said, min(BATCH, left))
-                drafts = [Draft(kind, text.encode()) for kind, text in zip(cycle(kinds), texts, strict=False)]
+                drafts = [
+                    Draft(kind, text.encode(), trust=Trust.TRUSTED)
+                    for kind, text in zip(cycle(kinds), texts, strict=False)
+                ]
                 memory.append(drafts, session=f"s{number}")
                 left -= len(drafts)
         for number, one in enumerate(episodes):
-            meta = {
-                "name": f"{one.name}-{number}",
-                "session": f"made-{number}",
-                "terms": one.topic.split(),
-                "through": 1,
-            }
+            meta = {"name": f"{one.name}-{number}", "session": f"made-{number}", "terms": one.topic.split()}
+            meta |= {"through": 1}
             draft = Draft(Kind.EPISODE, one.said[0].encode(), "text/markdown", meta, agent=agent.name)
             memory.append([draft], session=agent.session)
         for number, one in enumerate(episodes[:FILES]):

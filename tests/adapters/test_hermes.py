@@ -84,7 +84,7 @@ def test_a_whole_life(home, provider):
     provider.on_session_end(host.messages)
     provider.on_session_switch("s2", parent_session_id="s1", reset=True)
     told = provider.system_prompt_block()
-    assert "ask before touching db7.internal" in told
+    assert "migrated the invoices table" in told
     assert "## " in told
     with Memory.open(home / "store", read_only=True) as memory:
         said = [one.text for one in memory.events("hermes:s1") if one.kind is Kind.USER_MESSAGE]

@@ -16,23 +16,23 @@ def many(title: str, number: int, width: int = 80, sign: str = "w") -> Section:
 
 
 def test_the_layout_of_a_small_one():
-    """A title, facts, the sections that have lines in their own order, each line with its pointer."""
+    """A title, a line at the top, the sections that have lines in their own order, each line with its pointer."""
     sections = (
-        Section("Decided", (Line("later", "fh:2", 2), Line("earlier", "fh:1", 1)), 2),
-        Section("Rules", (), 0),
-        Section("Tried and did not work", (Line("`x` failed", "fh:3", 3),), 4),
+        Section("Said", (Line("later", "fh:2", 2), Line("earlier", "fh:1", 1)), 2),
+        Section("Changed", (), 0),
+        Section("Failed", (Line("`x`", "fh:3", 3),), 4),
     )
-    laid = written("2026-11-21-cold-start", ["Session: `s`"], sections, session="s")
+    laid = written("2026-11-21-cold-start", "today, 2 requests", sections)
     assert laid.text == (
-        "# 2026-11-21 cold start\n\nSession: `s`\n\n## Decided\n- earlier (fh:1)\n- later (fh:2)\n\n"
-        "## Tried and did not work: 1 of 4\n- `x` failed (fh:3)\n\nThe rest: firsthand timeline --session 's'\n"
+        "# 2026-11-21 cold start\n\ntoday, 2 requests\n\n## Said\n- earlier (fh:1)\n- later (fh:2)\n\n"
+        "## Failed: 1 of 4\n- `x` (fh:3)\n"
     )
     assert laid.sources == ("fh:1", "fh:2", "fh:3")
 
 
 def test_every_section_has_its_share():
     """When there is far too much of everything, no section is crowded out, and each says k of n."""
-    laid = written("2026-11-21-x", ["f"], [many(title, 500) for title in SHARES], session="s")
+    laid = written("2026-11-21-x", "f", [many(title, 500) for title in SHARES])
     assert len(laid.text) <= CHARACTERS_MAX
     for title in SHARES:
         kept = laid.text.split(f"## {title}: ")[1].split(" of 500\n")[0]
@@ -41,7 +41,7 @@ def test_every_section_has_its_share():
 
 def test_wide_scripts_stay_within_the_bytes():
     """Signs of three bytes are kept fewer, so that the event stays inline."""
-    laid = written("2026-11-21-x", ["f"], [many(title, 500, sign="\u5b57") for title in SHARES], session="s")
+    laid = written("2026-11-21-x", "f", [many(title, 500, sign="\u5b57") for title in SHARES])
     assert BYTES_MAX * 0.5 < len(laid.text.encode()) <= BYTES_MAX
 
 

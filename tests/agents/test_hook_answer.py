@@ -102,7 +102,7 @@ def test_each_switch_turns_its_mechanism_off(memory, tmp_path, switch):
     context = second.prompt(ASKED)
     run_due(memory, now_ms=LATER)
     assert ("48213" in context) == (switch != "recall")
-    assert ("# What is remembered" in started) == (switch != "preamble")
+    assert ("# On record from earlier sessions" in started) == (switch != "preamble")
     assert (second.session in {one.name for one in memory.sessions()} - before) == (switch != "record")
 
 

@@ -129,9 +129,10 @@ def test_a_store_that_refuses_is_told_once_and_does_not_stop_the_host(memory, mo
 
 
 def test_the_episode_is_found_by_the_next_session(memory):
-    """The end of a session writes an episode that the next session's preamble names."""
+    """The end of a session writes an episode; the next session's preamble says what was asked, a cue names it."""
     session = begun(memory)
     session.messages([user("move the invoices to the new ledger format"), agent("The invoices are moved.")])
     name = session.end()
     assert name
-    assert name in begun(memory, "s2").preamble()
+    assert "move the invoices to the new ledger format" in begun(memory, "s2").preamble()
+    assert name in begun(memory, "s2").prompt("what about the invoices?").text

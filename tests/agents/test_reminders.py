@@ -1,32 +1,73 @@
-"""Implicit recall: which messages are about nothing, and what a message may bring up."""
+"""Implicit recall: what a message may bring up, from whom, and how much of it."""
 
 from __future__ import annotations
 
-import pytest
-
-from firsthand.agents.reminders import is_trivial, remind
+from firsthand import Kind, Trust
+from firsthand.agents.reminders import TOKENS_MAX, remind
 from firsthand.agents.settings import Settings
+from firsthand.answer import Band
+from firsthand.tokens import estimate
 
-TRIVIAL = (
-    "", "  \n", "ok", "OK.", "yes please", "continue", "go ahead", "thanks!", "/compact", "/model opus", "weiter",
-    "ja, danke", "d'accord", "sí", "继续", "はい", "да", "...",
-)  # fmt: skip
-TELLING = (
-    "which port?", "continue with the parser", "fix the bug in io.py", "/etc/hosts is wrong", "no tests ran",
-    "ja, aber der Hafen?", "yes " * 40, "why", "42",
-)  # fmt: skip
+ASKED = "on which frequency does the Quarzwerk beacon transmit?"
+TOLD = "The Quarzwerk beacon transmits on frequency 1433.71 MHz."
 
 
-@pytest.mark.parametrize("text", TRIVIAL)
-def test_a_trivial_prompt_is_known(text):
-    """A message that could recall nothing is skipped."""
-    assert is_trivial(text)
+def past(memory, *events, others: int = 30):
+    """Give an agent with a session of other matters and of what is said of the beacon."""
+    agent = memory.agent("a")
+    agent.enrol("old")
+    session = memory.session("old", agent="x")
+    for number in range(others):
+        session.user(f"some other message on topic {number}, of gardens and rivers")
+    for event in events:
+        event(session)
+    return agent
 
 
-@pytest.mark.parametrize("text", TELLING)
-def test_a_prompt_that_tells_something_is_not_trivial(text):
-    """A message with one word of its own is asked."""
-    assert not is_trivial(text)
+def test_messages_are_shown_and_a_tools_output_is_a_pointer(memory):
+    """A message stands in quotes, dated, with its pointer; of a tool's result whose it is and no word."""
+
+    def tool(session):
+        session.tool_result(session.tool_call("fetch", {}), f"{TOLD} zorblatt frequency beacon Quarzwerk", tool="fetch")
+
+    agent = past(memory, tool, lambda session: session.agent(f"{TOLD} That is what the page says, I think."))
+    text = remind(agent, ASKED, "s", Settings()).text
+    lines = text.splitlines()
+    assert lines[0] == "From earlier sessions:"
+    assert lines[1].startswith("- agent, 20")
+    assert lines[1].endswith(f"): \u201c{TOLD} That is what the page says, I think.\u201d")
+    assert all("words of tool:fetch, not shown unasked" in line for line in lines[2:])
+    assert "zorblatt" not in text
+
+
+def test_what_nobody_said_is_not_shown(memory):
+    """Calls, thoughts, summaries, system texts, an agent's notes and untrusted messages bring up nothing unasked."""
+
+    def events(session):
+        for kind in (Kind.REASONING, Kind.SUMMARY, Kind.SYSTEM, Kind.OTHER):
+            session.append(kind, f"{TOLD} {kind}")
+        session.tool_call("bash", {"command": f"echo {TOLD}"})
+        session.append(Kind.USER_MESSAGE, f"{TOLD} mail", trust=Trust.UNTRUSTED, origin="mail")
+
+    agent = past(memory, events)
+    memory.note(f"{TOLD} noted", session=agent.session)
+    assert remind(agent, ASKED, "s", Settings(band=Band.UNLIKELY)).hits == ()
+    memory.note(f"{TOLD} of the user", session=agent.session, trust=Trust.TRUSTED)
+    assert "of the user" in remind(agent, ASKED, "s", Settings(band=Band.UNLIKELY)).text
+
+
+def test_only_what_is_likely_is_shown_and_little_of_it(memory):
+    """Of long messages at most three passages stand in 300 tokens; a question of something else brings up nothing."""
+    agent = past(memory, *(
+        (lambda session, number=number: session.agent(f"In week {number} the Quarzwerk beacon transmits at {number} "
+                                                      * 40))
+        for number in range(6)
+    ))  # fmt: skip
+    reminder = remind(agent, ASKED, "s", Settings(band=Band.POSSIBLE))
+    assert 2 <= len(reminder.hits) <= 3
+    assert estimate(reminder.text) <= TOKENS_MAX
+    assert remind(agent, "which rivers are there in the other gardens of the north?", "s", Settings()).hits == ()
+    assert remind(agent, "/mode", "s", Settings(band=Band.UNLIKELY)).skipped == "a command of the host"
 
 
 def test_nothing_comes_back_from_what_the_window_still_holds(memory):
@@ -39,8 +80,6 @@ def test_nothing_comes_back_from_what_the_window_still_holds(memory):
         own.user(f"some other message on topic {number}, of gardens and rivers")
     text = "on which frequency does the Quarzwerk beacon transmit?"
     assert remind(agent, text, "s", Settings()).hits == ()
-    from firsthand import Kind
-
     own.append(Kind.SUMMARY, "The conversation so far was about a beacon.")
     assert "1433.71" in remind(agent, text, "s", Settings()).text
 
@@ -59,8 +98,6 @@ def test_other_agents_are_asked_only_where_that_is_allowed(memory):
 
 def test_what_was_kept_as_it_came_is_not_pushed(memory):
     """A host's own line that says a message again is found when asked for, and never shown unasked."""
-    from firsthand import Kind
-
     agent = memory.agent("a")
     old = memory.session("old", agent="x")
     agent.enrol("old")

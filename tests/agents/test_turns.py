@@ -57,13 +57,13 @@ def test_each_sort_of_note_is_believed_no_further_than_its_turn(memory, session,
 
 
 def test_the_next_turn_is_another_one(memory, agent, session):
-    """What was read before the user spoke again taints nothing: such a rule is told as the agent's."""
+    """What was read before the user spoke again taints nothing: such a rule is the agent's, and told to nobody."""
     fetched(session)
     session.user("Thanks. What did we learn?")
     session.agent("That installs are slow.")
     kept, said = noted(memory)
     assert (kept.trust, "approve" in said) == (Trust.AGENT, False)
-    assert f"the agent: {OWN}" in agent.preamble(tokens_max=4_000).text
+    assert OWN not in agent.preamble(tokens_max=4_000).text
 
 
 @pytest.mark.parametrize("kind", [Kind.TOOL_RESULT, Kind.DOCUMENT, Kind.ATTACHMENT, Kind.USER_MESSAGE, Kind.OTHER])

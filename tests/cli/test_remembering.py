@@ -14,7 +14,7 @@ def test_the_preamble_is_shown_and_nothing_is_written(shell):
         memory.session("s").user("Never push to main.")
     before = Memory.open(shell.store, read_only=True).head()
     said = shell("agent", "preamble", "--agent", "shop")
-    assert (said.code, " Never push to main." in said.text) == (0, True)
+    assert (said.code, "Never push to main." in said.text) == (0, True)
     assert shell("agent", "preamble", "--agent", "shop", "--json").json["tokens"] > 10
     assert shell("agent", "preamble", "--agent", "other").code == 1
     assert shell("agent", "preamble", "--agent", "shop", "--tokens", "5").code == 5

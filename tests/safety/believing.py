@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,8 @@ from firsthand.context.task_observer import observe
 from firsthand.context.task_state import TaskState
 from firsthand.ledger.consolidation import consolidate_in, consolidated_view
 
-OTHERS = ("the agent: ", "message of agent ")
+POINTER = re.compile(r"fh:\w+")  # whose signs may hold any number by chance
+OTHERS = ("agent, last: ", "message of agent ")
 """How items of a preamble begin that name another as their author."""
 
 
@@ -37,14 +39,14 @@ def night(agent: Agent) -> None:
 def believed(agent: Agent, asked: str = "What do you know of the port, the level and the rules?") -> str:
     """Give the task states, the digest, the view of consolidation, the preamble, and a reminder's trusted hits."""
     reminder = remind(agent, asked, "a new session", Settings())
-    parts = [one.part for one in agent.preamble(tokens_max=8_000).granted]
-    return "\n".join([
+    parts = agent.preamble(tokens_max=8_000).parts
+    return POINTER.sub("", "\n".join([
         *states(agent.space),
         *digest_lines(agent),
         consolidated_view(agent.space, agent.name).text,
-        *(f"{one.title}\n{one.text}" for one in parts if not one.title.startswith(OTHERS)),
+        *(part.text for part in parts if not part.text.startswith(OTHERS)),
         *(hit.preview for hit in reminder.hits if hit.trust is Trust.TRUSTED),
-    ])  # fmt: skip
+    ]))  # fmt: skip
 
 
 def digest_lines(agent: Agent) -> list[str]:

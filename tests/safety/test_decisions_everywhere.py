@@ -67,8 +67,7 @@ def erase(world: World) -> None:
 DECISIONS = [retract, supersede, restore, quarantine, quarantine_alone]
 
 
-NOT_YET = ("recall", "fenced", "tool recall", "firsthand recall", "window recall", "hook", "hosted", "preamble",
-           "start", "compacted", "firsthand agent preamble", "file preamble.md")  # fmt: skip
+NOT_YET = ("recall", "fenced", "tool recall", "firsthand recall", "window recall")
 """Places that are rebuilt at the time of writing."""
 
 

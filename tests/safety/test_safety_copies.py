@@ -148,7 +148,7 @@ def test_a_flood_does_not_hide_what_the_user_said(memory, sessions):
 
 
 def test_a_tool_does_not_fill_a_reminder(memory, agent):
-    """Of three hits that are put before an agent unasked, one tool has two while a user said something as good."""
+    """Of what is put before an agent unasked, one tool has one pointer while a user said something as good."""
     agent.enrol("talk")
     memory.session("talk").user("Ada said on Monday, when we all had lunch: the billing port is v41x from now on.")
     for at in range(8):
@@ -160,8 +160,7 @@ def test_a_tool_does_not_fill_a_reminder(memory, agent):
         agent, "who moved the port of the billing service?", "now", Settings(hits_max=3, band=Band.UNLIKELY)
     )
     assert reminder.skipped == ""
-    assert sum(hit.trust is Trust.TRUSTED for hit in reminder.hits) == 1
-    assert len(reminder.hits) == 3
+    assert [hit.trust for hit in reminder.hits] == [Trust.TRUSTED, Trust.UNTRUSTED]
     assert [hit.origin for hit in hits[:3]] == ["tool:fetch"] * 3
 
 

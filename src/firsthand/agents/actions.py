@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 
 from firsthand.agent_space import AgentSpace
-from firsthand.agents import validity
+from firsthand.agents import command_lines, validity
 from firsthand.agents.injections import shown
 from firsthand.agents.reminders import Reminder
 from firsthand.agents.settings import Settings
@@ -27,14 +27,6 @@ from firsthand.space import Space
 from firsthand.unasked.volunteer import Piece
 from firsthand.value import replace
 
-READS = frozenset(
-    """
-    ls cat head tail less grep egrep rg ag find fd pwd cd echo printf wc which type stat file tree diff du df ps env
-    date whoami uname sed awk sort uniq cut jq
-    """.split()  # noqa: SIM905 - words, to be read as such
-)
-"""Commands that look and change nothing, the commonest of all: nothing is asked for them."""
-_JOINS = re.compile(r"[;&|>`]|\$\(|\s-(?:i|delete|exec)\b")
 DEADLINE_MS = 30
 SAME_READ_MAX = 64
 """Calls with all words of a command that are read to find the very same one."""
@@ -43,7 +35,6 @@ ALIKE_MIN = 0.75
 """Of the words of two commands, flags left out, that are the same: else they are two commands."""
 LINE_CHARACTERS_MAX = 240
 _PIPED = re.compile(r"\s*(?:2>&1|[|>]).*\Z", re.DOTALL)
-_SET = re.compile(r"[A-Za-z_]\w*=")
 
 
 def warn(
@@ -62,7 +53,7 @@ def warn(
     action = doing(call.tool_input)
     if not action:
         return Reminder(skipped="no command and no file")
-    if action.split(maxsplit=1)[0] in READS and not _JOINS.search(action):
+    if command_lines.looks_only(action):
         return Reminder(skipped="it only reads")
     # What the session itself said stands in its window.
     scope = replace(agent.scope(across=settings.across), without_sessions=(session, f"{session}/agent-*"))
@@ -118,8 +109,7 @@ def _ran(call: Event) -> tuple[str, ...]:
 
 def _words(action: str) -> tuple[str, ...]:
     """Give the words of a command without flags, settings before it, and without where its output goes."""
-    words = itertools.dropwhile(_SET.match, _PIPED.sub("", action).split())
-    return tuple(word for word in words if not word.startswith("-"))
+    return tuple(word for word in _PIPED.sub("", command_lines.line(action)).split() if not word.startswith("-"))
 
 
 def _is_alike(mine: tuple[str, ...], other: tuple[str, ...]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from firsthand.agent_space import AgentSpace, agent_names
-from firsthand.agents import episode_list, episode_writer, files, inbox, preamble_source, settings
+from firsthand.agents import cues, episode_list, episode_writer, files, inbox, preamble_source, settings
 from firsthand.agents.cues import Cues
 from firsthand.agents.episode import Episode
 from firsthand.agents.episode_writer import CaughtUp, Closed
@@ -36,13 +36,18 @@ class Agent(AgentSpace):
 
     # what it is told, and its files ------------------------------------------------------------------
 
-    def preamble(self, *, tokens_max: int = 1_500, health: str = "") -> Preamble:
-        """Assemble what a new session reads first; ``health`` is what is wrong with the memory, in a line."""
-        return preamble_source.preamble_of(self, tokens_max=tokens_max, health=health)
+    def preamble(self, *, tokens_max: int = 1_500, health: str = "", tools: Collection[str] = ()) -> Preamble:
+        """Assemble what a new session reads first.
+
+        Args:
+            health: what is wrong with the memory, in a line.
+            tools: names of Firsthand's tools that the session has; no other is named.
+        """
+        return preamble_source.preamble_of(self, tokens_max=tokens_max, health=health, tools=tools)
 
     def cues(self, text: str, *, tokens_max: int = 80) -> Cues:
         """Choose the names of episodes, knowledge and entities that are shown with a message."""
-        return preamble_source.cues_of(self, text, tokens_max=tokens_max)
+        return cues.cues_of(self, text, tokens_max=tokens_max)
 
     def learn(self, file: str, text: str | bytes) -> FileChange | None:
         """Write a piece of knowledge into the log and the folder; `firsthand.agents.files.learn` says how."""

@@ -386,7 +386,10 @@ class AgentTools:
     def preamble(self) -> Unasked:
         """Assemble what a new session of the agent reads first, fenced."""
         made = preamble_of(
-            self.agent, tokens_max=self.settings.preamble_tokens_max, health=health_line.line(self.space.path)
+            self.agent,
+            tokens_max=self.settings.preamble_tokens_max,
+            health=health_line.line(self.space.path),
+            tools=[tool.name for tool in TOOLS],
         )
         funnel = validity.funnel(self.space)
         text = came_through(made.text)

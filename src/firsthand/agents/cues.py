@@ -1,66 +1,61 @@
-"""Cues: names shown to remind, not to inform; about 80 tokens a message in all (recall-problem 6.1, 11.5).
+"""Cues: names of episodes, knowledge and entities, shown to remind and not to inform (recall-problem 6.1, 11.5).
 
     Episodes (3 of 72): 2026-03-15-cold-start-bootstrap, ...; Knowledge: retry-policy
 
-A window of the newest names covers k of n episodes, ever less of a growing memory
-(8.5). So most of the room goes to names that share words with the message, weighed
-by how few names share them, and a part of it to the newest names whatever they say.
+A window of the newest names covers k of n episodes, ever less of a growing memory (8.5). So most of the room goes to
+names that share words with the message, weighed by how few names share them, and a part of it to the newest names
+whatever they say. Words are cut and stemmed as the index does it.
 
-The invariant: at most the tokens asked for, by the counter given; at least one name
-when any name fits; the same arguments give the same line. No index and no network is
-asked: what is broken behind it cannot break it (6.3).
-
-Words match by their beginnings, up to a known ending; numbers and what is joined of
-letters and digits match exactly, but for leading zeros. Time is linear in the text of
-the names, with a factor for the words of the message, of which `TERMS_MAX` are taken.
-
-Pure: it knows names, not where they come from.
+The invariant: at most the tokens asked for, by the counter given; at least one name when any name fits; the same
+arguments give the same line. No index is read and no network asked: what is broken behind it cannot break it (6.3).
+A handle reads the event of each name once, until something is erased; what it gives is what reading them all gives.
 """
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache, partial
-from itertools import accumulate, islice
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
 from math import log
 
+from firsthand.agent_space import AgentSpace
+from firsthand.agents import files, validity
+from firsthand.agents.episode_names import topic_of
 from firsthand.errors import InvalidArgument
+from firsthand.event import Event, Kind, texts
+from firsthand.index.tokenizer import stems
+from firsthand.index.words import spaceless_pairs
+from firsthand.ledger.effect import Effect
+from firsthand.notes.sources import FILE
 from firsthand.printable import shown
+from firsthand.recall.stop_words import STOP_WORDS
 from firsthand.tokens import TokenCounter, estimate
-from firsthand.value import value
+from firsthand.unasked.volunteer import Piece
+from firsthand.value import replace, value
 from firsthand.window import BUDGET_TOKENS_MAX
 
 TOKENS_MAX = 80
+TELLING_TOKENS_MIN = 5
 TERMS_MAX = 64
 """Words of a message that are looked for: the first and the last ones."""
-NAMES_MAX = 32
-"""In one line, whatever its budget."""
-TRIED_MAX = 24
-"""Names that are tried for room in a line, the best first."""
-NAME_CHARACTERS_MAX = 120
-ABOUT_CHARACTERS_MAX = 2_000
-"""Of what a name is about, that are looked at."""
+CHOSEN_MAX, TRIED_MAX = 32, 24
+"""Names in one line, whatever its budget, and names that are tried for room in it, the best first."""
+NAMES_MAX = 5_000
+"""The newest ones; older ones are found by recall."""
+NAME_CHARACTERS_MAX, ABOUT_CHARACTERS_MAX = 120, 300
 RECENT_EACH = 3
 """One name in so many is chosen because it is new, when others are chosen because they match."""
 ABOUT_WEIGHT = 0.6
 """A word in what a name is about, beside one in the name itself."""
 RECENCY_WEIGHT = 0.15
 """How much more the newest name counts than an old one that matches as well."""
-STEM_MIN = 4
 HOLDERS_SHARE, HOLDERS_MIN = 0.1, 50
-"""A word that more of the names hold than this share, and this number, tells nothing apart and is not looked at."""
-_WORD = r"[^\W_]+"
-_JOINED = r"[^\W_]+(?:[-_./][^\W_]+)+"
-_compiled = cache(partial(re.compile))
-_ENDINGS = (
-    "ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "ers", "ies", "ied", "ed", "er", "es", "ly", "al",
-    "or", "ors", "s", "e", "y", "en", "n",
-)  # fmt: skip
-_TAILS = frozenset({"", *_ENDINGS, "ated", "ating", "ate", "ates", "ator", "ators", "able", "ability", "ized", "izing",
-                    "ize", "ization", "ity", "ive", "ance", "ence", "est", "ally", "ic", "ical"})  # fmt: skip
+"""A word that more of the names have than this share, and this number, tells nothing apart."""
+EPISODES = "Episodes"
+GROUPS = {files.KNOWLEDGE: "Knowledge", files.ENTITIES: "Entities"}
+
+Cut = Callable[[str], Collection[str]]
 
 
 @value
@@ -70,12 +65,16 @@ class Named:
     Attributes:
         name: as it is shown, and as it can be asked for.
         group: what it names, as the line's label: ``Episodes``.
-        about: further words of what it names, such as the topic; they are not shown.
+        words: of the name, as `words_of` gives them; ``about``: further words of what it names, which are not shown.
+        pointer: of the event that gave it; ``position``: where that stands in the log.
     """
 
     name: str
     group: str
-    about: str = ""
+    words: frozenset[str] = frozenset()
+    about: frozenset[str] = frozenset()
+    pointer: str = ""
+    position: int = 0
 
 
 @value
@@ -95,28 +94,49 @@ class Cues:
     of: int = 0
 
 
-def terms(message: str, *, without: Collection[str] = ()) -> tuple[str, ...]:
-    """Give the words of a message to look for, each once, in small letters; joined ones also whole.
+def cues_of(agent: AgentSpace, text: str, *, tokens_max: int = TOKENS_MAX) -> Cues:
+    """Choose the names that are shown with a message: episodes, knowledge and entities of the agent.
 
-    Args:
-        without: words that say nothing.
+    A message of a word or two that shares none with a name brings up none.
     """
-    small = message.casefold()
-    words = dict.fromkeys(word for word in _compiled(_WORD).findall(small) if word not in without)
-    plain = [word for word in words if len(word) > 1 or word.isdigit() or not word.isascii()]
-    joined = [term for term in dict.fromkeys(_compiled(_JOINED).findall(small)) if any(map(str.isdigit, term))]
-    plain = [*joined, *plain]
-    return tuple(plain) if len(plain) <= TERMS_MAX else (*plain[: TERMS_MAX // 2], *plain[-TERMS_MAX // 2 :])
+    asked = words_of(text, stems(agent.space.log.reader.db))
+    funnel = validity.funnel(agent.space)
+    known = {name.name: name for name in reversed(names_of(agent))}
+    while True:
+        chosen = cues([*reversed(known.values())], asked, tokens_max=tokens_max)
+        pieces = [Piece("", (known[name].pointer,), title=name, name=name) for name in chosen.names]
+        through = {piece.pointers for piece in funnel.passed(pieces)}
+        out = [piece.title for piece in pieces if piece.pointers not in through]
+        if not out and not chosen.matched and estimate(text) < TELLING_TOKENS_MIN:
+            return Cues(of=chosen.of)
+        if not out:
+            return replace(chosen, text=funnel.written(pieces, partial(_same_text, chosen.text)).text)
+        for name in out:
+            del known[name]
+
+
+def _same_text(text: str, _: Sequence[Piece]) -> str:
+    return text
+
+
+def words_of(text: str, cut: Cut) -> tuple[str, ...]:
+    """Give the words of a text that can find a name, each once; numbers without leading zeros."""
+    plain = " ".join(word for word in text.split() if word.casefold().strip(".,;:!?()'\"") not in STOP_WORDS)
+    words = (word.lstrip("0") or word for word in (*cut(plain), *spaceless_pairs(text)))
+    distinct = [word for word in dict.fromkeys(words) if len(word) > 1 or word.isdigit() or not word.isascii()]
+    return tuple(
+        distinct if len(distinct) <= TERMS_MAX else (*distinct[: TERMS_MAX // 2], *distinct[-TERMS_MAX // 2 :])
+    )
 
 
 def cues(
-    names: Sequence[Named], query_terms: Sequence[str], *, tokens_max: int = TOKENS_MAX, count: TokenCounter = estimate
+    names: Sequence[Named], asked: Collection[str], *, tokens_max: int = TOKENS_MAX, count: TokenCounter = estimate
 ) -> Cues:
     """Choose the names to show with a message.
 
     Args:
         names: the newest first.
-        query_terms: of the message, as `terms` gives them.
+        asked: words of the message, as `words_of` gives them.
         tokens_max: of the line.
 
     Raises:
@@ -124,103 +144,46 @@ def cues(
     """
     if isinstance(tokens_max, bool) or not isinstance(tokens_max, int) or not 1 <= tokens_max <= BUDGET_TOKENS_MAX:
         raise InvalidArgument(f"tokens_max is a whole number from 1 to {BUDGET_TOKENS_MAX:,}; got {tokens_max!r}")
-    scores = relevances(names, query_terms)
+    scores = relevances(names, asked)
     sizes = Counter(name.group for name in names)
     chosen: list[Named] = []
     text, matched = "", 0
     for at in islice(_in_turn(scores, len(names)), TRIED_MAX):
         longer = _text([*chosen, names[at]], sizes)
-        if count(longer) > tokens_max:
-            continue  # a shorter name may have room
-        chosen.append(names[at])
-        text, matched = longer, matched + (at in scores)
-        if len(chosen) == NAMES_MAX:
+        if count(longer) <= tokens_max:  # else a shorter name may have room
+            chosen.append(names[at])
+            text, matched = longer, matched + (at in scores)
+        if len(chosen) == CHOSEN_MAX:
             break
     return Cues(tuple(name.name for name in chosen), text, matched, len(names))
 
 
-def relevances(names: Sequence[Named], query_terms: Sequence[str]) -> dict[int, float]:
+def relevances(names: Sequence[Named], asked: Collection[str]) -> dict[int, float]:
     """Say how far each name that shares words with a message is what the message is about; the others are left out."""
-    plain = [name.name.casefold()[:NAME_CHARACTERS_MAX] for name in names]
-    about = [name.about.casefold()[:ABOUT_CHARACTERS_MAX] for name in names]
-    where = [(_Text(plain), 1.0), (_Text(about), ABOUT_WEIGHT)]
     total = len(names)
-    holders_max = max(HOLDERS_MIN, int(total * HOLDERS_SHARE))
+    wanted = frozenset(asked)
+    weights: dict[str, dict[int, float]] = {}
+    for at, name in enumerate(names):
+        for word in name.about & wanted:
+            weights.setdefault(word, {})[at] = ABOUT_WEIGHT
+        for word in name.words & wanted:
+            weights.setdefault(word, {})[at] = 1.0
     scores: dict[int, float] = {}
-    for term in dict.fromkeys(map(stem, query_terms[:TERMS_MAX])):
-        by_place: dict[int, float] = {}
-        for texts, weight in where:
-            for at in texts.holders(term, holders_max):
-                by_place[at] = max(weight, by_place.get(at, 0.0))
-        if not by_place or len(by_place) > holders_max:
+    for word in dict.fromkeys(asked):
+        holders = weights.get(word, {})
+        if not holders or len(holders) > max(HOLDERS_MIN, int(total * HOLDERS_SHARE)):
             continue
-        rare = log(1.0 + (total - len(by_place) + 0.5) / (len(by_place) + 0.5))
-        for at, weight in by_place.items():
+        rare = log(1.0 + (total - len(holders) + 0.5) / (len(holders) + 0.5))
+        for at, weight in holders.items():
             scores[at] = scores.get(at, 0.0) + rare * weight
     return {at: score * (1.0 + RECENCY_WEIGHT / (1.0 + at / 10)) for at, score in scores.items()}
 
 
-def stem(word: str) -> str:
-    """Take one known ending off a word, if enough of it stays; numbers and mixed words stay as they are."""
-    if not word.isalpha():
-        return word.lstrip("0") or word
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= STEM_MIN:
-            bare = word[: -len(ending)]
-            doubled = len(bare) > STEM_MIN and bare[-1] == bare[-2] and bare[-1] not in "aeiouls"
-            return bare[:-1] if doubled else bare  # bootstrapping
-    return word
-
-
-class _Text:
-    """Many short texts as one, in which a word is looked for."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._all = "\n".join(texts)
-        self._starts = [0, *accumulate(len(text) + 1 for text in texts)]
-
-    def holders(self, term: str, holders_max: int) -> set[int]:
-        """Say which of the texts hold a word that begins with a stem and goes on with nothing but an ending.
-
-        Goes no further than one holder over the number that counts.
-        """
-        holders: set[int] = set()
-        text, exact = self._all, not term.isalpha()
-        at = text.find(term)
-        while at >= 0 and len(holders) <= holders_max:
-            end = at + len(term)
-            if self._begins(at, exact) and self._ends(end, exact):
-                number = bisect_right(self._starts, at) - 1
-                holders.add(number)
-                end = self._starts[number + 1]  # this one is found
-            at = text.find(term, max(end, at + 1))
-        return holders
-
-    def _begins(self, at: int, exact: bool) -> bool:
-        text = self._all
-        while exact and at and text[at - 1] == "0":
-            at -= 1
-        return not at or not text[at - 1].isalnum() or (exact and text[at].isdigit() != text[at - 1].isdigit())
-
-    def _ends(self, at: int, exact: bool) -> bool:
-        text, end = self._all, at
-        if exact:
-            return at >= len(text) or not text[at].isalnum()
-        if at and not text[at - 1].isascii():  # a script whose endings, if it has any, are not known here
-            return True
-        while end < len(text) and end - at < 8 and text[end].isalpha():
-            end += 1
-        tail = text[at:end]
-        known = tail in _TAILS or (tail[:1] == text[at - 1] and tail[1:] in _TAILS)
-        return known and (end >= len(text) or not text[end].isalpha())
-
-
 def _in_turn(scores: dict[int, float], total: int) -> Iterator[int]:
     """Yield the names by relevance, each few of them the newest one that was not yet."""
-    best = sorted(scores, key=lambda at: (-scores[at], at))
     newest = iter(range(total))
     taken: set[int] = set()
-    for number, at in enumerate(best, 1):
+    for number, at in enumerate(sorted(scores, key=lambda at: (-scores[at], at)), 1):
         if at not in taken:
             taken.add(at)
             yield at
@@ -247,3 +210,51 @@ def _text(chosen: Sequence[Named], sizes: Mapping[str, int]) -> str:
 def _shown(name: str) -> str:
     clean = shown(" ".join(name.split()))
     return clean if len(clean) <= NAME_CHARACTERS_MAX else f"{clean[: NAME_CHARACTERS_MAX - 3]}..."
+
+
+# the names of an agent -------------------------------------------------------------------------------------
+
+
+def names_of(agent: AgentSpace) -> tuple[Named, ...]:
+    """Give the names of an agent's episodes, knowledge and entities, the newest first."""
+    space = agent.space
+    key, head = ("names", agent.name), space.log.reader.head(space.namespace)[0]
+    through, known = space.read_once.get(key, (0, {}))
+    if any(space.events(kind=Kind.ERASURE, after=through, limit=1)):
+        through, known = 0, {}
+    if through < head:
+        known = dict(known)  # another thread may be at the one before
+        cut = stems(space.log.reader.db)
+        for kind in (Kind.EPISODE, Kind.NOTE):
+            _add(known, space.events(agent.session, kind=kind, after=through, before=head + 1), cut)
+        space.read_once[key] = (head, known)
+    newest, effect = sorted(known.values(), key=lambda name: -name.position)[:NAMES_MAX], Effect(space)
+    return tuple(_standing(name, effect, stems(space.log.reader.db)) for name in newest)
+
+
+def _standing(name: Named, effect: Effect, cut: Cut) -> Named:
+    """Give a name without words that are known from what the ledger takes out, nor about them."""
+    stands = effect.name(name.pointer, name.name) if name.group == EPISODES else name.name
+    words = frozenset(words_of(topic_of(stands), cut)) if stands != name.name else frozenset()
+    return name if stands == name.name else replace(name, name=stands, words=words, about=frozenset())
+
+
+def _add(names: dict[str, Named], events: Iterable[Event], cut: Cut) -> None:
+    """Take events in: the newest version of a session's episode and of a file is the one that counts."""
+    for event in events:
+        meta = event.meta
+        name, session, file = meta.get("name"), meta.get("session"), meta.get(FILE)
+        if event.kind is Kind.EPISODE and isinstance(name, str) and isinstance(session, str):
+            named = _named(name, EPISODES, topic_of(name), " ".join(texts(meta.get("terms"))), event, cut)
+            names[f"session {session}"] = named
+        elif event.kind is Kind.NOTE and isinstance(file, str) and files.is_followed(file):
+            group = GROUPS.get(file.partition("/")[0], "")
+            names.pop(f"file {file}", None)
+            if group and not event.erased and meta.get(files.DELETED) is not True:
+                stem = files.stem_of(file)
+                names[f"file {file}"] = _named(stem, group, stem, event.text, event, cut)
+
+
+def _named(name: str, group: str, words: str, about: str, event: Event, cut: Cut) -> Named:
+    in_name, beside = (frozenset(words_of(text, cut)) for text in (words, about[:ABOUT_CHARACTERS_MAX]))
+    return Named(name, group, in_name, beside, event.pointer, event.position)

@@ -27,6 +27,7 @@ from firsthand.agents.episode_names import Word, distinctive, slug_of, topic_of
 from firsthand.answer import Outcome, Query
 from firsthand.errors import FirsthandError, InvalidArgument, StoreError
 from firsthand.event import INJECTED, Draft, Event, Kind, Trust
+from firsthand.ledger.effect import Effect
 from firsthand.ledger.ledger_recall import recall
 from firsthand.moment import Moment
 from firsthand.notes.sources import SOURCES
@@ -82,7 +83,7 @@ def close(agent: AgentSpace, session: str) -> Closed:
     before = _newest(agent, session)
     if before is not None and before.through >= last.position:
         return _again(agent, before)
-    gathered = extract(agent.space.events(session), session)
+    gathered = extract(agent.space.events(session))
     name = _name(agent, session, gathered, before)
     episode = _append(agent, session, gathered, name, before)
     notes = _write(agent, episode)
@@ -187,7 +188,7 @@ def _rare(agent: AgentSpace, words: tuple[Word, ...]) -> tuple[Word, ...]:
 
 
 def _date(gathered: Extract) -> str:
-    when = gathered.first or gathered.ingested
+    when = gathered.began or gathered.moment
     return str(when)[:10] if when is not None else "undated"
 
 
@@ -196,7 +197,9 @@ def _date(gathered: Extract) -> str:
 
 def _append(agent: AgentSpace, session: str, gathered: Extract, name: str, before: Episode | None) -> Episode:
     """Append a version of an episode; the same version again is the same event."""
-    laid = written(name, gathered.facts, gathered.sections, session=session)
+    space = agent.space
+    common = shares(space.log.reader, space.namespace, [*gathered.strings])
+    laid = written(name, gathered.head, gathered.all_sections(common))
     content = events.to_bytes(laid.text)
     meta = {
         "name": name, "title": slug_of(name), "session": session, "topic": topic_of(name), "date": name[:10],
@@ -204,7 +207,8 @@ def _append(agent: AgentSpace, session: str, gathered: Extract, name: str, befor
     }  # fmt: skip
     if before is not None:
         meta[files.SUPERSEDES] = [before.pointer]
-    key = (agent.name.encode(), session.encode(), str(gathered.through).encode(), name.encode(), content)
+    # After an erasure the span is another one, and the same words are another event.
+    key = (*map(str.encode, (agent.name, session, str(gathered.through), name, gathered.source)), content)
     draft = Draft(
         Kind.EPISODE, content, "text/markdown", meta, agent=agent.name, origin="firsthand", trust=Trust.AGENT,
         time=gathered.moment, id=events.derived_id(gathered.moment, b"episode", *key),
@@ -217,7 +221,10 @@ def _append(agent: AgentSpace, session: str, gathered: Extract, name: str, befor
 
 def _write(agent: AgentSpace, episode: Episode) -> list[str]:
     """Write the file of an episode; a version that a person has changed stays, and is told."""
-    piece = Piece(events.to_text(agent.space.expand(episode.pointer)), (episode.pointer,))
+    event = Effect(agent.space).text(agent.space.event(episode.pointer))
+    if event is None:  # the ledger takes it out: whoever decided that has removed its file
+        return []
+    piece = Piece(event.text, (episode.pointer,))
     text = validity.funnel(agent.space).written([piece], lambda pieces: pieces[0].words or pieces[0].title).text
     try:
         done = files.write_ours(agent, file_of(episode.name), text)

@@ -20,6 +20,7 @@ from firsthand.agents import (
     actions,
     capture,
     compaction_notice,
+    cues,
     health_line,
     injections,
     jobs,
@@ -35,10 +36,13 @@ from firsthand.agents import (
 )
 from firsthand.agents.faults import Fault, keep_fault
 from firsthand.agents.jobs import Job
+from firsthand.agents.tool_table import TOOLS
 from firsthand.agents.waiting_calls import ASKS_NS, KeptCalls
+from firsthand.answer import Band
 from firsthand.errors import FirsthandError, StoreBusy
 from firsthand.hosts import hook_hosts
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
+from firsthand.hosts.requests import is_asked
 from firsthand.moment import Moment
 from firsthand.space import Space
 from firsthand.unasked import secret_library, volunteer
@@ -242,10 +246,12 @@ class _Hook:
         health = health_line.line(self._space.path)
         again = self._call.source in ("resume", "fork")  # the window still holds what it began with
         if self._settings.preamble and not again:
+            host = self._call.host
             made = preamble_source.preamble_of(
-                self._agent, tokens_max=self._settings.preamble_tokens_max, health=health
-            )
-            pointers = [item.part.pointer for item in made.granted if item.part.pointer]
+                self._agent, tokens_max=self._settings.preamble_tokens_max, health=health, host=host,
+                tools=[tool.name for tool in TOOLS] if host in self._settings.tools else (),
+            )  # fmt: skip
+            pointers = [part.pointers[0] for part in made.parts if part.pointers]
             self._add(volunteer.came_through(made.text), _MEMORY, preamble=pointers)
         elif health:
             self._add(self._funnel().line(health), _MEMORY)
@@ -259,16 +265,19 @@ class _Hook:
             self._add(text, _MEMORY, shown=[*self._shown.get("shown", ()), *left.pointers])
 
     def _cues(self) -> None:
-        if not self._settings.cues or reminders.is_trivial(self._call.prompt) or self._is_late("cues"):
+        if not self._settings.cues or not is_asked(self._call.prompt) or self._is_late("cues"):
             return
-        made = preamble_source.cues_of(self._agent, self._call.prompt, tokens_max=self._settings.cues_tokens_max)
+        made = cues.cues_of(self._agent, self._call.prompt, tokens_max=self._settings.cues_tokens_max)
         self._add(volunteer.came_through(made.text), _MEMORY, cues=len(made.names))
 
     def _recall(self) -> None:
         if not self._settings.recall or self._is_late("recall"):
             return
         left_ms = max(1, int((self._until - time.monotonic()) * 1000))
-        reminder = reminders.remind(self._agent, self._call.prompt, self._session, self._settings, deadline_ms=left_ms)
+        wanted = self._settings
+        if self._space.namespace == pulse.CANARY:  # it asks whether the way is open, not whether the answer is likely
+            wanted = replace(wanted, band=Band.UNLIKELY)
+        reminder = reminders.remind(self._agent, self._call.prompt, self._session, wanted, deadline_ms=left_ms)
         facts: dict[str, Any] = {"skipped": reminder.skipped} if reminder.skipped else {}
         if reminder.answer is not None:
             answer = reminder.answer

@@ -19,13 +19,14 @@ from typing import Any, TypeVar
 from firsthand import fence, moment
 from firsthand.agents import compaction_notice, episode_writer, injections, reminders, validity
 from firsthand.agents.agent_tools import AgentTools
+from firsthand.agents.cues import cues_of
 from firsthand.agents.faults import Fault, keep_fault
-from firsthand.agents.preamble_source import cues_of
 from firsthand.context import new_messages
 from firsthand.context.new_messages import Given
 from firsthand.context.session_log import SessionLog
 from firsthand.errors import FirsthandError, FormatError
 from firsthand.hosts.hook import HookCall, HookEvent
+from firsthand.hosts.requests import is_asked
 from firsthand.unasked import volunteer
 from firsthand.unasked.volunteer import NOTHING, Funnel, Unasked
 from firsthand.value import value
@@ -98,7 +99,7 @@ class HostedSession:
         space, settings = self.tools.space, self.tools.settings
         blocks: list[Unasked] = []
         facts: dict[str, Any] = {}
-        if settings.cues and not reminders.is_trivial(text):
+        if settings.cues and is_asked(text):
             cues = cues_of(self.tools.agent, text, tokens_max=settings.cues_tokens_max)
             blocks += [self._sealed(volunteer.came_through(cues.text), _MEMORY)] if cues.text else []
             facts |= {"cues": len(cues.names)} if cues.text else {}

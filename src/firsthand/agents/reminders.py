@@ -1,45 +1,42 @@
-"""Implicit recall: the user's message is a query, and what may well answer it is shown (recall-problem 3.2, 6.3).
+"""Implicit recall: the user's message is a query, and what is likely to answer it is shown (recall-problem 3.2, 6.3).
 
-The invariant: only an answer of the settings' band is shown, at most `Settings.hits_max` of it; never what the
-session's window still holds, nor what was shown there before. What is not shown says why.
+    From earlier sessions:
+    - user, 2026-12-09 00:02 (fh:...): "the queue holds 512 entries"
+    - words of tool:bash, not shown unasked, 2026-12-09 00:04 (fh:...)
+
+Shown are passages of messages of the user and of agents, and notes of the user's; of a tool's output, where it is the
+best hit of all, when and whose it is. The invariant: only an answer of the settings' band is shown, at most
+`Settings.hits_max` passages of it in `TOKENS_MAX` tokens; never what the session's window still holds, nor what was
+shown there before. What is not shown says why.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from firsthand.agent_space import AgentSpace
-from firsthand.agents import validity
-from firsthand.agents.files import outdated
-from firsthand.agents.injections import left_window_before, shown
+from firsthand.agents import files, injections, quotation, validity
 from firsthand.agents.settings import Settings
 from firsthand.answer import Answer, Hit, Outcome, Query, Scope
-from firsthand.context import answers
-from firsthand.event import Kind, Trust, texts
+from firsthand.event import Kind, Trust
+from firsthand.hosts.requests import is_asked
+from firsthand.ledger.decision_log import LedgerLog
 from firsthand.ledger.ledger_recall import recall
-from firsthand.recall import quota
+from firsthand.moment import clock
 from firsthand.recall.page import is_spoken
+from firsthand.tokens import estimate
 from firsthand.unasked.volunteer import NOTHING, Piece, Unasked
 from firsthand.value import replace, value
 
 QUERY_CHARACTERS_MAX = 4_000
-_POINTS = ".,;:!?\u2026\u3002\uff01\uff1f\u3001"
 SPARE_HITS = 5
-"""Asked for beyond those to be shown, since some were shown before."""
-TOKENS_MAX = 700
+"""Asked for beyond those to be shown, since some were shown before, or are not shown unasked."""
+TOKENS_MAX = 300
+PASSAGE_CHARACTERS = (480, 320, 200)
+"""Of each passage; as many as there is room for."""
 DEADLINE_MS = 250
-TRIVIAL_CHARACTERS_MAX = 60
-_TRIVIAL = frozenset(
-    """
-    ok okay k kk yes yeah yep yup y no nope n sure continue go on ahead proceed next more again retry thanks thank you
-    thx ty please pls great good nice cool perfect fine done right correct exactly agreed sounds lgtm do it that this
-    hi hello hey stop wait resume keep going yes! hm hmm ja nein weiter danke bitte gut genau mach passt klar super
-    oui non merci continue d'accord parfait vas-y sí si no gracias sigue vale bien claro adelante sim não obrigado
-    obrigada continua va bene grazie avanti да нет спасибо дальше хорошо продолжай ок 好 好的 是 是的 继续 谢谢 不 可以
-    はい いいえ 続けて ありがとう 네 예 아니요 계속 고마워
-    """.split()  # noqa: SIM905 - words, to be read as such
-)
+HEADING = "From earlier sessions:"
+_MESSAGES = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE)
 
 
 @value
@@ -61,121 +58,94 @@ class Reminder:
     pointers: tuple[str, ...] = ()
 
 
-def is_trivial(text: str) -> bool:
-    """Say whether a message is about nothing that could be recalled: empty, a slash command, "ok", "continue"."""
-    stripped = text.strip()
-    if not stripped or (stripped[0] == "/" and "/" not in stripped.split()[0][1:]):
-        return True
-    if len(stripped) > TRIVIAL_CHARACTERS_MAX:
-        return False
-    words = [word.strip(_POINTS) for word in stripped.casefold().split()]
-    return all(not word or word in _TRIVIAL for word in words)
-
-
 def remind(
-    agent: AgentSpace,
-    text: str,
-    session: str,
-    settings: Settings,
-    *,
-    deadline_ms: int = DEADLINE_MS,
+    agent: AgentSpace, text: str, session: str, settings: Settings, *, deadline_ms: int = DEADLINE_MS
 ) -> Reminder:
     """Recall what a message of a session brings up.
 
     Raises:
         StoreError: the log cannot be read.
     """
-    if is_trivial(text):
-        return Reminder(skipped="a trivial prompt")
+    if not is_asked(text):
+        return Reminder(skipped="a command of the host")
     # What the session itself said stands in its window, and the message would answer itself.
     scope = replace(agent.scope(across=settings.across), without_sessions=(session, f"{session}/agent-*"))
-    asked = text
-    if len(text) > QUERY_CHARACTERS_MAX:
-        asked = f"{text[: QUERY_CHARACTERS_MAX // 2]}\n{text[-QUERY_CHARACTERS_MAX // 2 :]}"
-    query = Query(
-        asked, scope, hits_max=settings.hits_max + SPARE_HITS, budget_tokens_max=TOKENS_MAX * 2,
-        deadline_ms=max(1, deadline_ms),
-    )  # fmt: skip
+    half = QUERY_CHARACTERS_MAX // 2
+    asked = text if len(text) <= 2 * half else f"{text[:half]}\n{text[-half:]}"
+    query = Query(asked, scope, hits_max=settings.hits_max + SPARE_HITS, budget_tokens_max=4 * TOKENS_MAX,
+                  deadline_ms=max(1, deadline_ms))  # fmt: skip
     answer = recall(agent.space, query)
-    if not _is_shown(answer, settings):
+    if not _reaches(answer, settings):
         answer = _evicted(agent, session, query, answer, settings)
     if answer.outcome is Outcome.DEGRADED:
         notes = "; ".join(answer.notes) or "a stage is behind or broken"
         line = validity.funnel(agent.space).line(f"memory is degraded: {notes}")
         return Reminder(line, (), answer, "degraded")
-    if not _is_shown(answer, settings):
+    if not _reaches(answer, settings):
         return Reminder(answer=answer, skipped=answer.band if answer.hits else answer.outcome)
-    seen = shown(agent.space, session).union(outdated(agent))
-    unseen = [hit for hit in answer.hits if hit.pointer not in seen and is_spoken(hit.parts)]
-    hits = _words_first(agent, text, _within_quota(unseen, settings.hits_max), settings.hits_max)
-    if not hits:
-        return Reminder(answer=answer, skipped="shown before in this session")
-
-    def layout(pieces: Sequence[Piece]) -> str:
-        words = {piece.pointers[0]: piece.words for piece in pieces}
-        through = tuple(replace(hit, preview=words[hit.pointer]) for hit in hits if hit.pointer in words)
-        shown_alone = replace(answer, hits=through, companions=(), said=())
-        return answers.of_recall(shown_alone, tokens_max=TOKENS_MAX).text
-
-    pieces = [Piece(hit.preview, (hit.pointer,)) for hit in hits]
-    through = validity.funnel(agent.space).written(pieces, layout)
-    if not through.pointers:
-        return Reminder(answer=answer, skipped="taken back")
-    return Reminder(through.text, tuple(hit for hit in hits if hit.pointer in through.pointers), answer)
+    hits = [*_chosen(agent, text, session, answer)]
+    pieces = [Piece(hit.preview, (hit.pointer,), head=_speaker(hit), time=hit.time) for hit in hits]
+    shown = validity.funnel(agent.space).written(pieces, lambda through: _lines(through, settings.hits_max))
+    if not shown.text:
+        return Reminder(answer=answer, skipped="nothing that may be shown unasked")
+    return Reminder(shown.text, tuple(hit for hit in hits if hit.pointer in shown.text), answer)
 
 
-def _is_shown(answer: Answer, settings: Settings) -> bool:
+def _reaches(answer: Answer, settings: Settings) -> bool:
     return answer.outcome is Outcome.FOUND and answer.band.reaches(settings.band)
 
 
 def _evicted(agent: AgentSpace, session: str, query: Query, answer: Answer, settings: Settings) -> Answer:
     """Ask again what this session itself has lost from its window, if it has."""
-    before = left_window_before(agent.space, session)
+    before = injections.left_window_before(agent.space, session)
     if before is None:
         return answer
     own = recall(agent.space, replace(query, scope=Scope((session,), before_position=before)))
-    return own if _is_shown(own, settings) else answer
+    return own if _reaches(own, settings) else answer
 
 
-def _within_quota(hits: list[Hit], most: int) -> list[Hit]:
-    """Let no tool and no session fill a reminder while others have something: it has few hits, and nobody asked."""
-    free = max(1, math.ceil(quota.SHARE * most))
-    return [hits[at] for at in quota.order([quota.held(h.score, h.trust, h.origin, h.session) for h in hits], free)]
+def _chosen(agent: AgentSpace, text: str, session: str, answer: Answer) -> Iterator[Hit]:
+    """Yield the hits that may be shown, messages before a tool's; that one only where it is the best of all.
 
-
-def _words_first(agent: AgentSpace, text: str, hits: list[Hit], most: int) -> tuple[Hit, ...]:
-    """Take hits whose words may be shown before those that are a pointer alone, but for the best hit of all."""
-    spoken = sorted(hits, key=lambda hit: hit.trust is Trust.UNTRUSTED)
-    chosen = _chosen(agent, text, spoken, most)
-    if hits and hits[0] not in chosen and hits[0] in _chosen(agent, text, hits[:1], 1) and 1 < most == len(chosen):
-        return (*chosen[:-1], hits[0])
-    return chosen
-
-
-def _chosen(agent: AgentSpace, text: str, hits: list[Hit], most: int) -> tuple[Hit, ...]:
-    """Take the best hits, sources first.
-
-    Left out is what says nothing new: an earlier message with the same words, a text that is there twice, what a
-    note among them repeats, and an episode where events of its own session are there. And what was kept as it came,
-    not understood: a host's own bookkeeping, which often says a message again.
+    Left out is what was shown before, an older version of a file, what holds nothing of the message itself, the same
+    words a second time, and what nobody said: calls, thoughts, summaries, episodes, a host's own bookkeeping.
     """
-    sessions = {hit.session for hit in hits if hit.kind is not Kind.EPISODE}
-    question = _plain(text)
-    cited: set[str] = set()
-    repeated = {question}
-    chosen = []
-    for hit in hits:
-        if hit.kind is Kind.OTHER or hit.pointer in cited or _plain(hit.preview) in repeated:
+    seen = injections.shown(agent.space, session) | files.outdated(agent)
+    approved = LedgerLog(agent.space).at().approved
+    repeated = {_plain(text)}
+    for hit in answer.hits:
+        theirs = hit.trust is Trust.UNTRUSTED and hit.pointer not in approved
+        written = hit.kind is Kind.NOTE and (hit.trust is Trust.TRUSTED or hit.pointer in approved)
+        if hit.pointer in seen or not is_spoken(hit.parts) or _plain(hit.preview) in repeated or hit.replaced_by:
             continue
-        if hit.kind is Kind.EPISODE and agent.space.event(hit.pointer).meta.get("session") in sessions:
-            continue
-        if hit.kind is Kind.NOTE:
-            cited.update(texts(agent.space.event(hit.pointer).meta.get("sources")))
-        repeated.add(_plain(hit.preview))
-        chosen.append(hit)
-        if len(chosen) == most:
+        if (hit.kind in _MESSAGES and not theirs) or written:
+            repeated.add(_plain(hit.preview))
+            yield hit
+    best = answer.hits[0]
+    if best.kind is Kind.TOOL_RESULT and best.pointer not in seen and is_spoken(best.parts):
+        yield best
+
+
+def _speaker(hit: Hit) -> str:
+    return "user" if hit.kind is Kind.USER_MESSAGE else "agent" if hit.kind is Kind.AGENT_MESSAGE else "note"
+
+
+def _lines(pieces: Sequence[Piece], most: int) -> str:
+    """Write the passages, each on a line, shorter where there are several; what has no room even then is left out."""
+    for characters in PASSAGE_CHARACTERS:
+        lines = [_line(piece, characters) for piece in pieces[:most]]
+        if estimate("\n".join([HEADING, *lines])) <= TOKENS_MAX:
             break
-    return tuple(chosen)
+    while lines and estimate("\n".join([HEADING, *lines])) > TOKENS_MAX:
+        lines.pop()
+    return "\n".join([HEADING, *lines]) if lines else ""
+
+
+def _line(piece: Piece, characters: int) -> str:
+    if piece.withheld:
+        return f"- {piece.title} ({piece.pointers[0]})"
+    words = quotation.quoted(piece.words, characters)
+    return f"- {piece.head}, {clock(piece.time)[:16]} ({piece.pointers[0]}): {words}"
 
 
 def _plain(text: str) -> str:

@@ -60,6 +60,7 @@ class Settings:
         hits_max: of implicit recall.
         band: how likely an answer of implicit recall has to be to be shown: ``likely``, ``possible`` or ``unlikely``.
         preamble_tokens_max, cues_tokens_max: sizes.
+        tools: the hosts that have Firsthand's tools (its MCP server); to others none is named unasked.
         redact: replace a secret by its sort and a keyed hash before it is written.
         ignore_projects, ignore_paths, ignore_tools: patterns (``*``, ``?``) of what is not recorded.
         pause_word: a prompt that begins with it is off the record; empty for none.
@@ -80,7 +81,7 @@ class Settings:
     sleep_at: str = "03:30"
     consolidate: bool = False
     hits_max: int = 3
-    band: Band = Band.POSSIBLE
+    band: Band = Band.LIKELY
     preamble_tokens_max: int = 1_500
     cues_tokens_max: int = 80
     redact: bool = False
@@ -88,6 +89,7 @@ class Settings:
     ignore_paths: tuple[str, ...] = ()
     ignore_tools: tuple[str, ...] = ()
     pause_word: str = ""
+    tools: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
 
 

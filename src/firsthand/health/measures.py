@@ -22,10 +22,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from firsthand.agent_space import AgentSpace
+from firsthand.agents.cues import cues_of
 from firsthand.agents.episode import Episode
 from firsthand.agents.episode_list import episodes
 from firsthand.agents.episode_names import aliases
-from firsthand.agents.preamble_source import cues_of
 from firsthand.agents.settings import Settings
 from firsthand.answer import Answer, Query, Scope
 from firsthand.errors import PointerError, StoreDamaged

@@ -105,6 +105,7 @@ class Piece:
     Attributes:
         words: verbatim, of the events that it rests on, or our own.
         pointers: of those events; none for our own words.
+        facts: of events of which only a fact is told, such as that a call failed: they stand, and give no words.
         head: ours, before the words; it stays where the words do not.
         title: a part of the words that is one line.
         trust: of the words, where they are less to be trusted than their events.
@@ -118,6 +119,7 @@ class Piece:
 
     words: str
     pointers: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
     head: str = ""
     title: str = ""
     trust: Trust = Trust.TRUSTED
@@ -159,7 +161,8 @@ class Funnel:
     def _passed(self, piece: Piece) -> Piece | None:
         words = f"{piece.title}\n{piece.words}"
         sources = [self._lookup(pointer, words) for pointer in piece.pointers]
-        if any(source.standing is Standing.NOTHING for source in sources):
+        stated = [self._lookup(pointer, words) for pointer in piece.facts]
+        if any(source.standing is Standing.NOTHING for source in (*sources, *stated)):
             return None
         known = [secret for source in sources for secret in source.secrets]
         first = sources[0] if sources else Source(Standing.WORDS)
@@ -268,4 +271,4 @@ def _without(words: str, secret: str) -> str:
 
 
 def _pointers(pieces: Iterable[Piece]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(pointer for piece in pieces for pointer in piece.pointers))
+    return tuple(dict.fromkeys(pointer for piece in pieces for pointer in (*piece.pointers, *piece.facts)))
