@@ -52,6 +52,7 @@ BROAD_HANDLERS_THAT_ANSWER: dict[str, str] = {  # "path:function" of a door's ou
     "server/hook_client.py:main": "a host must not be disturbed by a fault of ours; it stands on standard error",
     "server/spool.py:_try": "whatever a kept call raises is why it is not recorded: logged, tried again, set aside",
     "server/daemon.py:_work": "the outermost frame of a worker; the fault is logged, and the hook keeps its call",
+    "server/http_server.py:_run": "the outermost frame of the thread of pages; the fault is logged, hooks go on",
     "server/daemon_jobs.py:_run": "the outermost frame of the thread of jobs; the fault is logged, then tried again",
 }
 

@@ -1,7 +1,7 @@
 """Serve Firsthand's MCP server for the conformance suite, with the tools, resources and prompts that it asks for.
 
 Not part of the package. The suite sends no token, so the guard is the SDK's own; all
-else is the server that ``firsthand mcp --http`` runs. The fixtures are named and worded
+else is the server that ``firsthand serve`` runs. The fixtures are named and worded
 as the suite's scenarios want them.
 
     python tools/mcp_fixtures.py STORE PORT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -95,6 +96,11 @@ def host_folders() -> dict[str, Path]:
 def plain_output() -> bool:
     """Say whether the user asked for output without colour (https://no-color.org)."""
     return bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+
+
+def has_display() -> bool:
+    """Say whether a window can be opened here: on macOS and Windows always, elsewhere where a display is named."""
+    return sys.platform in {"darwin", "win32"} or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def for_commands(**settings: str) -> dict[str, str]:

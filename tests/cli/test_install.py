@@ -299,7 +299,7 @@ def test_mcp_is_registered_where_the_hosts_file_is_known(shell):
     ours = plan_install("gemini", ["x"], home=home, project=project, server=server).to_do
     assert "MCP server: gemini mcp add --scope project firsthand py -- -m firsthand mcp" in ours
     without = plan_install("codex", ["x"], home=home)
-    assert "no MCP server was registered: pip install 'firsthand[mcp]', then run this again" in without.to_do
+    assert "no MCP server was registered: pip install 'firsthand[agents]', then run this again" in without.to_do
 
 
 def test_an_edited_rule_of_cursor_is_not_taken_away(shell):

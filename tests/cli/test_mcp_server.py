@@ -18,7 +18,7 @@ from firsthand import AgentTools, Memory
 from firsthand.server import mcp_server
 from firsthand.server.mcp_server import TOKENS_TARGET, Door, Served, described, tokens_of
 
-pytest.importorskip("mcp", reason="the extra mcp is not installed")
+pytest.importorskip("mcp", reason="the extra agents is not installed")
 MAJOR = int(version("mcp").split(".")[0])
 NOT = f"mcp {MAJOR}.x is installed: run these tests too where the other major is"
 MODES = [

@@ -267,7 +267,7 @@ def _left_to_do(host: str, project: Path | None, server: Sequence[str], server_f
     if host == "claude-code" and server and server_file is not None:
         steps.append(f"{server_file.name} now names this machine's Python: keep it out of version control")
     if not server:
-        steps.append("no MCP server was registered: pip install 'firsthand[mcp]', then run this again")
+        steps.append("no MCP server was registered: pip install 'firsthand[agents]', then run this again")
     elif server_file is None:
         line = _server_line(host, project, server)
         steps.append(f"MCP server: {line}" if line else f"MCP server, to be added by hand: {shlex.join(server)}")

@@ -27,14 +27,15 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "recall": ("recall", "find what was said or done"),
     "show": ("show", "read what a pointer names, byte for byte"),
     "timeline": ("timeline", "list events in the order they were recorded"),
+    "inspect": ("inspect", "look at the memory in a browser"),
     "doctor": ("doctor", "check the memory; say what is wrong and what to type"),
-    "serve": ("serve", "run the server that answers your agents' hooks"),
     "session": ("session", "sessions, what their models were sent, and recording"),
     "store": ("store", "prove, copy, export, repair and erase"),
     "agent": ("agent", "what agents remember and are told unasked"),
     "ledger": ("ledger", "which statements hold, and rules made of them"),
     "note": ("note", "what was learned, with its sources"),
     "eval": ("eval", "the papers' evaluations, on any memory"),
+    "serve": ("serve", "run the server of hooks, pages and MCP"),
     "mcp": ("mcp", "serve recall to any host that speaks MCP"),
     "hook": ("hook", "answer one hook; your agents' hosts run this"),
 }
@@ -154,7 +155,7 @@ class _First(Parser):
 
 def first_screen() -> str:
     """Give what a newcomer sees first: what this is, eight commands, and where the others are."""
-    lines = [_ABOUT, "", "usage: firsthand COMMAND ...", "", "start here:"]
+    lines = [_ABOUT, "usage: firsthand COMMAND ...", "", "start here:"]
     for number, (name, (_, line)) in enumerate(COMMANDS.items()):
         if number == FIRST:
             lines += ["", "more, each with --help:"]

@@ -1,4 +1,4 @@
-"""The command serve: start, show, stop or be the one process that answers hooks from open stores."""
+"""The command serve: start, show, stop or be the one process that answers hooks, pages and MCP from open stores."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from firsthand import environment
+from firsthand.cli.argument_values import number
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import count, shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND, REFUSED
@@ -31,18 +32,21 @@ _PRESS = (signal.SIGTERM, signal.SIGKILL)
 def add(parser: Parser) -> None:
     """Add the arguments."""
     parser.describe(
-        _serve, "Run the server that answers your agents' hooks; hooks start it by themselves.",
+        _serve, "Run the server of hooks, pages and MCP; hooks start it by themselves.",
         """
         firsthand serve                in the background, unless it runs already
         firsthand serve --status       what it is doing; exit code 1 when it does not run
         firsthand serve --stop
-        firsthand serve --foreground   in this terminal, until interrupted
+        firsthand serve --foreground --port 8321    in this terminal, until interrupted
         """,
     )  # fmt: skip
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--foreground", action="store_true", help="run in this terminal, until interrupted")
     how.add_argument("--stop", action="store_true", help="stop it; the next hook starts another")
     how.add_argument("--status", action="store_true", help="show what it is doing")
+    parser.add_argument(
+        "--port", type=number(0, 65_535), metavar="N", help="of pages and MCP; 0: any; default 8321, or any"
+    )
 
 
 def _serve(chosen: argparse.Namespace, out: Output) -> int:
@@ -51,13 +55,15 @@ def _serve(chosen: argparse.Namespace, out: Output) -> int:
         out.warn("expected a home folder, where the server's socket is; there is none. Set HOME or XDG_RUNTIME_DIR.")
         return REFUSED
     if chosen.foreground:
-        return _run(folder, out)
+        return _run(folder, chosen.port, out)
     if chosen.stop:
         return _stop(folder, out)
-    return _status(folder, out) if chosen.status or _state(folder) else _start(folder, out)
+    if chosen.status or _state():
+        return _status(folder, out)
+    return _status(folder, out) if start_server(out, chosen.port) else REFUSED
 
 
-def _run(folder: str, out: Output) -> int:
+def _run(folder: str, port: int | None, out: Output) -> int:
     """Be the server."""
     from firsthand.server.daemon import hold, serve
 
@@ -67,31 +73,35 @@ def _run(folder: str, out: Output) -> int:
         return REFUSED
     out.remark(f"answering hooks at {shown(folder)}; interrupt to stop")
     out.flush()
-    serve(folder, lock)
+    serve(folder, lock, port=port)
     return DONE
 
 
-def _start(folder: str, out: Output) -> int:
-    """Start the server in the background and wait until it answers."""
+def start_server(out: Output, port: int | None = None) -> bool:
+    """Start the server in the background unless it runs, and wait until it answers; False where it does not."""
+    folder = environment.runtime_folder()
+    if _state():
+        return True
     paths = os.pathsep.join(path for path in sys.path if path)
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "firsthand", "--quiet", "serve", "--foreground"],
+        [sys.executable, "-P", "-m", "firsthand", "--quiet", "serve", "--foreground"]
+        + ([] if port is None else [f"--port={port}"]),
         env=environment.for_commands(PYTHONPATH=paths), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
     by = time.monotonic() + START_S
     while process.poll() is None and time.monotonic() < by:
-        if _state(folder):
+        if _state():
             process.returncode = 0  # it is not waited for: it outlives this process
-            return _status(folder, out)
+            return True
         time.sleep(0.05)
     out.warn(f"firsthand: the server did not start; why is said by: firsthand serve --foreground, or in "
              f"{shown(str(Path(folder) / hook_client.LOG_FILE))}")  # fmt: skip
-    return REFUSED
+    return False
 
 
 def _status(folder: str, out: Output) -> int:
-    state, runs = _state(folder), _runs(folder)
+    state, runs = _state(), _runs(folder)
     if out.as_json:
         out.json({"runs": runs, "answers": bool(state), **state})
     elif state:
@@ -101,6 +111,11 @@ def _status(folder: str, out: Output) -> int:
         )
         for store in state["stores"]:
             out.line(f"open: {shown(store)}")
+        if state.get("http"):
+            out.line(f"pages at {state['http']}, by a link from: firsthand inspect")
+            out.line(f"MCP at {state['http']}/mcp, with the token in {shown(state['token_file'])}")
+        elif state.get("missing"):
+            out.line(f"no pages: {state['missing']}")
     elif runs:
         out.line(f"process {_pid(folder)} does not answer; to end it: firsthand serve --stop")
     else:
@@ -125,7 +140,7 @@ def end_server() -> bool:
     folder = environment.runtime_folder()
     if not folder or not _runs(folder):
         return True
-    _ask(folder, "stop")
+    _ask("stop")
     for press in (None, *_PRESS):
         pid = _pid(folder)
         if press is not None and pid:
@@ -139,20 +154,24 @@ def end_server() -> bool:
     return False
 
 
-def _state(folder: str) -> dict[str, Any]:
+def _state() -> dict[str, Any]:
     """Ask the server what it is doing; empty when none answers."""
-    answer = _ask(folder, "status")
+    answer = _ask("status")
     state: dict[str, Any] = json.loads(answer) if answer else {}
     return state
 
 
-def _ask(folder: str, operation: str) -> bytes | None:
+def _ask(operation: str) -> bytes | None:
     """Ask the server for something; None when none answers."""
-    call = Call(operation=operation, version=VERSION)
+    return ask_server(Call(operation=operation, version=VERSION), b"")
+
+
+def ask_server(call: Call, payload: bytes) -> bytes | None:
+    """Ask the server of this user; None when none answers."""
     by = time.monotonic() + ASK_S
     try:
-        with closing(hook_client.connect(folder)) as connection:
-            status, answer = hook_client.exchange(connection, call, b"", by, by)
+        with closing(hook_client.connect(environment.runtime_folder())) as connection:
+            status, answer = hook_client.exchange(connection, call, payload, by, by)
     except (OSError, ValueError):
         return None
     return answer if status == ANSWERED else None

@@ -27,6 +27,7 @@ import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import quote
 
 import firsthand
 from firsthand.server import frames, hook_client, launcher
@@ -34,6 +35,7 @@ from firsthand.server.daemon_jobs import Jobs
 from firsthand.server.daemon_stores import Stores
 from firsthand.server.hook_answers import Handler, send, work
 from firsthand.server.hook_client import ANSWERED, BUSY, LEAVE, PATIENT_MS, TAKEN, VERSION, Call
+from firsthand.server.http_server import HttpServer
 
 IDLE_S = 15 * 60.0
 LOOK_S = 5.0
@@ -69,17 +71,21 @@ def main(words: list[str]) -> None:
         once(words[1], int(words[2]), int(words[3]), float(words[4]))
 
 
-def serve(folder: str, lock: int, first: Call | None = None) -> None:
+def serve(folder: str, lock: int, first: Call | None = None, *, port: int | None = None) -> None:
     """Be the server of a folder until it stops; the lock is held already, and given back by the process's end.
 
     Args:
         first: the store of the call that it was started for, whose hook may wait no more.
+        port: of its HTTP side; None takes the usual one, or any free one.
+
+    Raises:
+        InvalidArgument: that port is taken, or what answers there is not installed.
     """
     os.umask(0o077)
     sys.setswitchinterval(_SWITCH_S)
     os.pwrite(lock, f"{os.getpid():>10}\n".encode(), 0)
     try:
-        server = _Daemon(folder)
+        server = _Daemon(folder, port)
         server.run(first)
     except BaseException as error:
         hook_client.log(folder, f"the server ends by a fault: {type(error).__name__}: {error} {_last(error)}")
@@ -114,7 +120,7 @@ def once(folder: str, descriptor: int, lock: int, by: float) -> None:
 class _Daemon:
     """One run of the server."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, port: int | None = None) -> None:
         self._folder = folder
         self._listener = self._listen()
         self._waker, self._woken = socket.socketpair()
@@ -129,6 +135,7 @@ class _Daemon:
         self._why = self._fault = ""
         self._counting = threading.Lock()
         self._turns: dict[str, threading.BoundedSemaphore] = {}  # by store
+        self._http = self._http_server(port)
 
     def run(self, first: Call | None) -> None:
         """Serve until there is a reason to stop; look first at what waits in a store."""
@@ -149,23 +156,28 @@ class _Daemon:
         asked = begun = time.monotonic()
         lives = False
         while not self._why:
-            ready, _, _ = select.select([self._listener, self._woken], [], [], LOOK_S)
+            ports = [self._listener, self._woken]
+            if self._http is not None and self._http.waiting is not None:
+                ports.append(self._http.waiting)
+            ready, _, _ = select.select(ports, [], [], LOOK_S)
             if not lives and time.monotonic() - begun >= LOOK_S:
                 lives = True
                 self._forget_starts()
-            if store := self._stores.erased:
+            if not self._http_works() and (store := self._stores.erased):  # it proves first that all is gone
                 self._stop(f"{_ERASED} {store}")
             if hangs := self._hangs():
                 self._stop(hangs)
             if ready or self._running or self._jobs.busy:
                 asked = time.monotonic()
-            elif time.monotonic() - asked > IDLE_S:
+            elif time.monotonic() - max(asked, self._http.asked if self._http is not None else 0.0) > IDLE_S:
                 self._stop(f"idle for {IDLE_S / 60:.0f} minutes")
             if self._woken in ready:
                 self._woken.recv(4_096)
             if self._listener in ready and not self._why:
                 connection, _ = self._listener.accept()
                 self._take(connection)
+            if self._http is not None and self._http.waiting in ready:
+                self._http.start()
 
     def _hangs(self) -> str:
         """Say what has been at work for too long; empty for nothing."""
@@ -217,13 +229,15 @@ class _Daemon:
         elif call.operation == "stop":
             send(connection, ANSWERED)
             self._stop("told to")
-        elif call.operation != "hook":
+        elif call.operation not in {"hook", "link"}:
             send(connection, LEAVE)
-        elif time.monotonic() - came > PATIENT_MS / 1000:
+        elif call.operation == "hook" and time.monotonic() - came > PATIENT_MS / 1000:
             return  # it waits no more, and has kept the call itself: others still wait
         elif reason := self._steps_down(call):
             send(connection, LEAVE)
             self._stop(reason)
+        elif call.operation == "link":
+            send(connection, ANSWERED, json.dumps(self._link(call, payload)).encode())
         else:
             self._hook(connection, call, payload, came)
 
@@ -276,6 +290,8 @@ class _Daemon:
         """Let nobody in, finish what is begun as far as it takes no longer than a moment, and end."""
         (Path(self._folder) / hook_client.SOCKET_FILE).unlink(missing_ok=True)
         self._listener.close()
+        if self._http is not None:
+            self._http.stop()
         by = time.monotonic() + CLOSING_S
         while self._running and time.monotonic() < by:
             time.sleep(0.01)
@@ -304,8 +320,38 @@ class _Daemon:
         return {
             "pid": os.getpid(), "version": VERSION, "seconds": round(time.time() - self._begun, 1),
             "calls": self._calls, "memory_bytes": _memory_bytes(), "stores": self._stores.names(),
-            "waiting": self._jobs.waiting, "fault": self._fault,
+            "waiting": self._jobs.waiting, "fault": self._fault, "http": self._http.url if self._http else "",
+            "token_file": str(self._http.token.kept) if self._http and self._http.url else "",
+            "missing": self._http.missing if self._http else "",
         }  # fmt: skip
+
+    def _http_server(self, port: int | None) -> HttpServer | None:
+        """Open the port of the HTTP side; None where its token cannot be kept, and hooks are answered all the same.
+
+        Raises:
+            InvalidArgument: a port was named and is taken, or what answers there is not installed.
+        """
+        try:
+            return HttpServer(self._stores, self._log, port=port)
+        except firsthand.InvalidArgument:
+            if port is not None:
+                raise
+            self._log("no port on loopback is free: there are no pages")
+            return None
+        except firsthand.FirsthandError as error:
+            self._log(f"there are no pages: {error}")
+            return None
+
+    def _http_works(self) -> bool:
+        return self._http is not None and self._http.working > 0
+
+    def _link(self, call: Call, path: bytes) -> dict[str, str]:
+        """Make a link for one use that leads to a page of a store."""
+        if self._http is None or not self._http.url:
+            return {"missing": self._http.missing if self._http else "the port or its token could not be opened"}
+        place = self._stores.place(call.store, call.namespace, call.embedder)
+        to = quote(f"/{place}/{path.decode()}", safe="")
+        return {"url": f"{self._http.url}/open?key={self._http.keys.link()}&to={to}"}
 
     def _forget_starts(self) -> None:
         """Say that a server can live here."""

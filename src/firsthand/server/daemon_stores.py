@@ -6,13 +6,16 @@ deleted or replaced is let go when its last user is done, and the store opened a
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 
 from firsthand import Memory, StoreBusy
 from firsthand.agents.side_files import erased_at
+from firsthand.environment import default_embedder, default_store
 from firsthand.server.hook_client import Call
 from firsthand.value import value
 
@@ -21,6 +24,7 @@ TIMEOUT_MS = 300
 """Of a write that waits for other writers: under what a hook waits for its answer."""
 OPEN_S = 5.0
 DATABASE_FILE = "firsthand.db"
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 
 Key = tuple[str, str, str]
 """Store, namespace, embedder."""
@@ -51,6 +55,7 @@ class Stores:
         self._opening: dict[Key, threading.Lock] = {}
         self._handles: dict[Key, Handle] = {}  # the one used last stands last
         self._erased: dict[str, int] = {}  # of each store that was ever open here, when something was erased before
+        self._places: dict[str, Key] = {}
 
     @contextmanager
     def of(self, call: Call) -> Iterator[Memory]:
@@ -75,6 +80,23 @@ class Stores:
         with self._lock:
             stores = list(self._erased.items())
         return next((store for store, before in stores if erased_at(Path(store)) != before), "")
+
+    def place(self, store: str, namespace: str, embedder: str) -> str:
+        """Name a store and namespace as the addresses of its pages do; `at` gives them back."""
+        plain = store == str(default_store()) and _PLAIN.fullmatch(namespace)
+        digest = sha256(f"{store}\0{namespace}".encode("utf-8", "surrogateescape")).hexdigest()
+        place = namespace if plain else f"~{digest[:12]}"
+        with self._lock:
+            self._places[place] = (store, namespace, embedder)
+        return place
+
+    def at(self, place: str) -> Key | None:
+        """Give the store, namespace and embedder of a place; any namespace of the usual store is one."""
+        with self._lock:
+            key = self._places.get(place)
+        if key is None and _PLAIN.fullmatch(place):
+            return str(default_store()), place, default_embedder() or "none"
+        return key
 
     def close(self) -> None:
         """Let all go."""

@@ -53,7 +53,7 @@ def load() -> Sdk:
         import_module("mcp")
     except ModuleNotFoundError as error:
         raise InvalidArgument(
-            f"the MCP server needs the extra mcp, and {error.name} is not installed: pip install 'firsthand[mcp]'"
+            f"the MCP server needs the extra agents, and {error.name} is not installed: pip install 'firsthand[agents]'"
         ) from error
     try:
         base, types, major = import_module("mcp.server.mcpserver"), import_module("mcp_types"), 2

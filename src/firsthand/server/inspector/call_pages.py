@@ -1,0 +1,322 @@
+"""The page of what a model saw: each recorded call by its parts, what changed since the one before, and its bytes.
+
+The invariant: nothing is simulated. Parts come from the anatomy that was recorded before the
+call; messages come from a replay, shown as such only where their hash is the recorded one; of
+a host's session, whose requests nobody recorded, the page says so and shows what is known.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from firsthand import window as parts
+from firsthand.context.anatomy import Anatomy, from_event
+from firsthand.context.anatomy_diff import diff
+from firsthand.context.prompt import Replay
+from firsthand.context.receipt import Receipt, from_json
+from firsthand.errors import FirsthandError, Unresolvable
+from firsthand.event import Event, Kind, to_text
+from firsthand.formats import canonical
+from firsthand.server.inspector import texts
+from firsthand.server.inspector.page import Asked, Page, Place
+from firsthand.server.inspector.session_pages import info_of, title
+from firsthand.window import Budget, Item
+
+CALLS_MAX = 800
+"""Calls of a session that are drawn, its newest."""
+COLUMNS_MAX = 200
+FIRST_MESSAGES, LAST_MESSAGES = 14, 4
+ITEMS_MAX = 60
+USAGE_EVENTS_MAX = 1_300
+_STYLES = {
+    parts.SYSTEM: "o", parts.PERSONA: "o", parts.PREAMBLE: "v", parts.FILES: "o", parts.SKILLS: "o", parts.TOOLS: "l",
+    parts.MARKERS: "m", parts.TASK: "k", parts.CUES: "v", parts.RECALL: "v", parts.NEWEST: "u", parts.FRAMING: "o",
+    **{name: texts.kind_class(kind) for kind, name in parts.HISTORY_PARTS.items()},
+}  # fmt: skip
+_WORDED = ("text", "content", "output", "summary", "arguments", "input", "description", "tool_calls", "function")
+_DRAWN = (
+    parts.SYSTEM, parts.PERSONA, parts.FILES, parts.SKILLS, parts.TOOLS, parts.PREAMBLE, parts.MARKERS,
+    *parts.HISTORY_PARTS.values(), parts.TASK, parts.RECALL, parts.CUES, parts.NEWEST, parts.FRAMING,
+)  # fmt: skip
+"""The parts as they stand in a prompt: the stable ones first."""
+
+
+def calls(place: Place, asked: Asked) -> Page:
+    """Show what was sent to a model, call by call."""
+    name = asked.text("name")
+    info = info_of(place.memory, name)
+    number = asked.number("call", 0, low=0)
+    against = asked.number("against", 0, low=0)
+    part = asked.text("part")
+    whole = asked.has("whole")
+    recorded = [*_calls(place, name)]
+    fields: dict[str, Any] = {"name": name, "title": title(place, name) or name, "through": info.last_position}
+    if not recorded:
+        return Page("unrecorded.html", "What the model saw", fields | _host_fields(place, name))
+    chosen = next((place_ for place_, call in enumerate(recorded) if call.call == number), None)
+    if number and chosen is None:
+        raise Unresolvable(
+            f"no call {number:,} of session {name!r:.120} is among its newest {len(recorded):,} recorded ones"
+        )
+    chosen = len(recorded) - 1 if chosen is None else chosen
+    call = recorded[chosen]
+    earlier = (
+        [other for other in recorded if other.call == against] if against else recorded[max(0, chosen - 1) : chosen]
+    )
+    before = earlier[0] if earlier else None
+    receipt = _receipt(place, call) if before is None or call.cycle != before.cycle else None
+    fields |= {
+        "call": call, "number": len(recorded), "before": before, "receipt": receipt, "parts": _parts(call, before),
+        "drawn": _columns(place, name, recorded, chosen), "part": part, "whole": whole,
+        "previous": recorded[chosen - 1].call if chosen else 0, "estimated": "estimate" in call.counter,
+        "next": recorded[chosen + 1].call if chosen + 1 < len(recorded) else 0, "against": against,
+        "high": Budget(call.budget_tokens).high_tokens if receipt is None else receipt.budget.high_tokens,
+    }  # fmt: skip
+    return Page("calls.html", f"What the model saw: call {call.call}", fields)
+
+
+def sent(place: Place, asked: Asked) -> Page:
+    """Show the messages of a call as they were sent, and what entered and left since another one."""
+    pointer, part, whole = asked.text("pointer"), asked.text("part"), asked.has("whole")
+    other = asked.text("against")
+    call = place.memory.anatomy(pointer)
+    replayed = _replayed(place, pointer)
+    listed = [*_messages(replayed)]
+    if part:
+        listed = [message for message in listed if message["part"] == part]
+    left_out = 0 if whole else max(0, len(listed) - FIRST_MESSAGES - LAST_MESSAGES)
+    fields: dict[str, Any] = {
+        "name": call.session, "call": call, "same": replayed.same, "note": replayed.note, "part": part, "whole": whole,
+        "first": listed if not left_out else listed[:FIRST_MESSAGES], "left_out": left_out,
+        "last": listed[-LAST_MESSAGES:] if left_out else [], "number": len(listed), "against": other,
+    }  # fmt: skip
+    if other:
+        fields |= _compared(place, other, pointer, replayed)
+    return Page("sent.html", f"Call {call.call} as it was sent", fields, part="messages.html")
+
+
+def sent_bytes(place: Place, asked: Asked) -> Page:
+    """Give exactly what was sent, where its hash is the recorded one.
+
+    Raises:
+        Unresolvable: it is not any more.
+    """
+    pointer = asked.text("pointer")
+    replayed = _replayed(place, pointer)
+    if not replayed.same:
+        raise Unresolvable(f"the bytes of this call cannot be had back: {replayed.note}")
+    return Page("", pointer, {"data": canonical.dump(dict(replayed.body))})
+
+
+# what was recorded -----------------------------------------------------------------------------------
+
+
+def _calls(place: Place, session: str) -> Iterator[Anatomy]:
+    newest = place.memory.events(session, kind=Kind.ANATOMY, newest_first=True, limit=CALLS_MAX)
+    for event in reversed([event for event in newest if not event.erased]):
+        key = ("anatomy", event.pointer)
+        if key not in place.memo:
+            place.memo[key] = from_event(event)
+        recorded = place.memo[key]
+        assert isinstance(recorded, Anatomy)
+        yield recorded
+
+
+def _receipt(place: Place, call: Anatomy) -> Receipt | None:
+    if not call.receipt:
+        return None
+    try:
+        return from_json(place.memory.expand(call.receipt))
+    except FirsthandError:  # erased since: None, and the page names its pointer
+        return None
+
+
+def _parts(call: Anatomy, before: Anatomy | None) -> list[dict[str, Any]]:
+    listed = []
+    for name in _DRAWN:
+        share = call.share(name)
+        was = before.share(name) if before is not None else None
+        if share.bytes or share.tokens or (was is not None and (was.bytes or was.tokens)):
+            change = share.tokens - was.tokens if was is not None else None
+            listed.append({
+                "name": name, "style": _STYLES[name], "pieces": share.count, "tokens": share.tokens,
+                "bytes": share.bytes, "change": change,
+            })  # fmt: skip
+    return listed
+
+
+def _columns(place: Place, name: str, recorded: Sequence[Anatomy], chosen: int) -> dict[str, Any]:
+    """Give all calls as columns, scaled to the budget; of very many the highest of each few."""
+    group = -(-len(recorded) // COLUMNS_MAX)
+    highest = [
+        max(recorded[start : start + group], key=lambda call: call.tokens) for start in range(0, len(recorded), group)
+    ]
+    stacks = [
+        {
+            "place": place_, "href": f"{place.base}/calls?name={texts.query(name)}&call={call.call}",
+            "title": f"call {call.call}: {call.tokens:,} of {call.budget_tokens:,} tokens",
+            "parts": [
+                (_STYLES[part], min(1.0, call.share(part).tokens / call.budget_tokens))
+                for part in reversed(_DRAWN) if call.share(part).tokens
+            ],
+        }
+        for place_, call in enumerate(highest)
+    ]  # fmt: skip
+    compacted = [later for later, pair in enumerate(pairwise(highest), 1) if pair[0].cycle != pair[1].cycle]
+    budget = Budget(recorded[chosen].budget_tokens)
+    limit = budget.high_tokens / budget.tokens_max
+    return {"stacks": stacks, "chosen": chosen // group, "limit": limit, "compacted": compacted}
+
+
+# replays ---------------------------------------------------------------------------------------------
+
+
+def _replayed(place: Place, pointer: str) -> Replay:
+    return place.memory.replay(pointer)
+
+
+def _messages(replayed: Replay) -> Iterator[dict[str, Any]]:
+    """Give what was sent in its order, a line each: system and tools as one, then message by message."""
+    body = replayed.body
+    system = body.get("system")
+    if system:
+        yield _message(0, parts.SYSTEM, "o", system)
+    if body.get("tools"):
+        yield _message(0, parts.TOOLS, "l", body["tools"])
+    listed = body["input"] if "input" in body else body["messages"]
+    for number, message in enumerate(listed, 1):
+        if number == len(listed) and message.get("role") == "user":
+            part, style = parts.NEWEST, "u"
+        else:
+            part, style = _part_of(message)
+        yield _message(number, part, style, message)
+
+
+def _message(number: int, part: str, style: str, message: Any) -> dict[str, Any]:
+    return {
+        "number": number, "part": part, "style": style, "bytes": len(canonical.dump({"m": message})) - 6,
+        "line": texts.first_line(_words(message)), "pointer": "",
+    }  # fmt: skip
+
+
+def _part_of(message: dict[str, Any]) -> tuple[str, str]:
+    """Say which part a message belongs to, by the shape that its provider gives it."""
+    role, form = message.get("role", ""), message.get("type", "")
+    blocks = message.get("content")
+    inner = {block.get("type") for block in blocks if isinstance(block, dict)} if isinstance(blocks, list) else set()
+    if _words(message).startswith("[Turn") and " evicted, nothing lost: " in _words(message)[:120]:
+        return parts.MARKERS, "m"
+    if role == "tool" or form.endswith("_output") or "tool_result" in inner:
+        return parts.HISTORY_PARTS[Kind.TOOL_RESULT], "r"
+    if message.get("tool_calls") or form.endswith("_call") or "tool_use" in inner:
+        return parts.HISTORY_PARTS[Kind.TOOL_CALL], "c"
+    if role in {"system", "developer"}:
+        return parts.SYSTEM, "o"
+    kind = Kind.USER_MESSAGE if role == "user" else Kind.REASONING if form == "reasoning" else Kind.AGENT_MESSAGE
+    return parts.HISTORY_PARTS[kind], texts.kind_class(kind)
+
+
+def _words(message: Any) -> str:
+    """Give the words of a message for one line; JSON of what has none."""
+    if isinstance(message, str):
+        return message
+    if isinstance(message, list):
+        return " ".join(_words(block) for block in message[:20])
+    if not isinstance(message, dict):
+        return str(message)
+    name = f"{message['name']} " if isinstance(message.get("name"), str) else ""
+    inner = [message[field] for field in _WORDED if message.get(field)]
+    return name + " ".join(map(_words, inner)) if inner else name + json.dumps(message, ensure_ascii=False)[:400]
+
+
+def _compared(place: Place, before: str, after: str, replayed: Replay) -> dict[str, Any]:
+    """Say what entered, left and changed between two calls, and how many first bytes are the same."""
+    calls_ = place.memory.anatomy(before), place.memory.anatomy(after)
+    old = _replayed(place, before)
+    made = diff(
+        *calls_, window_before=old.window if old.same else None, window_after=replayed.window if replayed.same else None
+    )
+    same = 0
+    if old.same and replayed.same:
+        first, second = (canonical.dump(dict(each.body)) for each in (old, replayed))
+        low, high = 0, min(len(first), len(second))
+        while low < high:  # the longest prefix that both have
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if first[:middle] == second[:middle] else (low, middle - 1)
+        same = low
+    listed = {
+        side: [_item(place, item) for item in items[:ITEMS_MAX]]
+        for side, items in (("came", made.came), ("went", made.left), ("resized", made.resized))
+    }
+    receipt = _receipt(place, calls_[1]) if made.compactions else None
+    return {
+        "difference": made, "sentences": made.sentences, "same_bytes": same, "lists": listed, "receipt": receipt,
+        "numbers": {"came": len(made.came), "went": len(made.left), "resized": len(made.resized)},
+        "before": calls_[0],
+    }  # fmt: skip
+
+
+def _item(place: Place, item: Item) -> dict[str, Any]:
+    event = place.memory.event(f"fh:{item.id}")
+    line = texts.first_line(event.text) if not event.erased else "erased"
+    return {
+        "pointer": event.pointer, "style": texts.kind_class(item.kind), "kind": texts.kind_name(item.kind),
+        "tokens": item.tokens, "turn": item.turn, "line": line, "shortened": item.shortened,
+    }  # fmt: skip
+
+
+# sessions of hosts -----------------------------------------------------------------------------------
+
+
+def _host_fields(place: Place, session: str) -> dict[str, Any]:
+    """Give what is known where no request was recorded: the usage that a transcript names, and what was volunteered."""
+    volunteered = [
+        _shown(event) for event in place.memory.events(session, kind=Kind.INJECTION, newest_first=True, limit=100)
+    ]
+    usage = [*_usage(place, session)]
+    most = max((sum(numbers[:3]) for _, numbers in usage), default=0)
+    group = -(-len(usage) // COLUMNS_MAX) or 1
+    highest = [
+        max(usage[start : start + group], key=lambda reply: sum(reply[1][:3])) for start in range(0, len(usage), group)
+    ]
+    stacks = [
+        {
+            "place": place_, "href": f"{place.base}/event?pointer={texts.query(event.pointer)}",
+            "title": f"turn {event.turn}: {sum(numbers[:3]):,} tokens in, {numbers[3]:,} out",
+            "parts": [(style, number / most) for style, number in zip("rcl", numbers[:3], strict=True) if number],
+        }
+        for place_, (event, numbers) in enumerate(highest)
+    ]  # fmt: skip
+    return {"volunteered": volunteered, "usage": len(usage), "most": most, "stacks": stacks}
+
+
+def _usage(place: Place, session: str) -> Iterator[tuple[Event, tuple[int, int, int, int]]]:
+    """Yield the replies whose transcript names what they cost: read from a cache, written to it, new, answered."""
+    newest = list(place.memory.events(session, newest_first=True, limit=USAGE_EVENTS_MAX))
+    for event in reversed(newest):
+        usage = event.meta.get("usage")
+        if isinstance(usage, dict):
+            names = (
+                ("cacheRead", "cache_read_input_tokens"), ("cacheWrite", "cache_creation_input_tokens"),
+                ("input", "input_tokens"), ("output", "output_tokens"),
+            )  # fmt: skip
+            read, written, new, answered = (
+                next((usage[name] for name in pair if isinstance(usage.get(name), int)), 0) for pair in names
+            )
+            yield event, (read, written, new, answered)
+
+
+def _shown(event: Event) -> dict[str, Any]:
+    """Give what an event of kind injection says: when, by which of a host's events, and the pointers."""
+    try:
+        about = json.loads(to_text(event.content or b"{}"))
+    except ValueError:
+        about = {}
+    pointers = about.get("shown") if isinstance(about, dict) else None
+    return {
+        "pointer": event.pointer, "time": event.time, "surface": str(event.meta.get("event", "")), "turn": event.turn,
+        "pointers": [text for text in pointers if isinstance(text, str)][:12] if isinstance(pointers, list) else [],
+    }  # fmt: skip

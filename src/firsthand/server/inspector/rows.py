@@ -1,0 +1,100 @@
+"""What pages count over whole sessions, from the columns of the log's rows: no body is read for it.
+
+The invariant: nothing here reads a word of anybody; what a page shows of an event it reads
+through `Space`, checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import apsw
+
+from firsthand.event import Kind
+from firsthand.log.database import translating
+from firsthand.log.rows import key_of
+from firsthand.space import Space
+from firsthand.value import value
+
+SAMPLES = 30
+_KEY = "SELECT key FROM session WHERE namespace = ? AND name = ?"
+
+
+@value
+class Column:
+    """Events of one stretch of a session's time.
+
+    Attributes:
+        number: of the stretch, from 0.
+        turn: the first one in it.
+    """
+
+    number: int
+    kind: Kind
+    events: int
+    turn: int
+
+
+def kinds(space: Space, sessions: Sequence[str]) -> dict[str, dict[Kind, int]]:
+    """Count the events of some sessions by kind."""
+    marks = ", ".join("?" * len(sessions))
+    sql = (
+        "SELECT s.name, e.kind, count(*) FROM session s JOIN event e ON e.session = s.key "  # noqa: S608 - marks alone
+        f"WHERE s.namespace = ? AND s.name IN ({marks}) GROUP BY s.key, e.kind"
+    )
+    counts: dict[str, dict[Kind, int]] = {name: {} for name in sessions}
+    with _rows(space) as (db, tenant):
+        for name, kind, number in db.execute(sql, (tenant, *sessions)):
+            counts[str(name)][Kind.of(int(str(kind)))] = int(str(number))
+    return counts
+
+
+def times(space: Space, session: str, length: int) -> list[int]:
+    """Give the times of events spread evenly over a session, in microseconds since 1970."""
+    with _rows(space) as (db, tenant):
+        key = db.execute(_KEY, (tenant, session)).get
+        places = sorted({round(number * (length - 1) / SAMPLES) for number in range(SAMPLES + 1)})
+        sql = "SELECT coalesce(time, ingested) FROM event WHERE session = ? AND sequence = ?"
+        return [int(time) for place in places if (time := db.execute(sql, (key, place)).get) is not None]
+
+
+def columns(space: Space, session: str, begin: int, width: int) -> list[Column]:
+    """Count a session's events by stretch of time and kind.
+
+    Args:
+        begin, width: of the stretches, in microseconds.
+    """
+    sql = (
+        "SELECT max(0, (time - ?) / ?), kind, count(*), min(turn) FROM event "
+        "WHERE session = ? AND time IS NOT NULL GROUP BY 1, 2"
+    )
+    with _rows(space) as (db, tenant):
+        key = db.execute(_KEY, (tenant, session)).get
+        rows: list[Any] = db.execute(sql, (begin, width, key)).fetchall()
+    return [Column(int(number), Kind.of(int(kind)), int(events), int(turn)) for number, kind, events, turn in rows]
+
+
+def position_of_turn(space: Space, session: str, turn: int) -> int:
+    """Give the position of a turn's first event; 0 when there is no such turn."""
+    sql = "SELECT min(key) FROM event WHERE session = ? AND turn = ?"
+    with _rows(space) as (db, tenant):
+        key = db.execute(sql, (db.execute(_KEY, (tenant, session)).get, turn)).get
+    return 0 if key is None else int(key) - key_of(tenant, 0)
+
+
+def position_before(space: Space, session: str, position: int, events: int) -> int:
+    """Give the position of the event that lies so many before another one of its session; 0 where there is none."""
+    sql = "SELECT key FROM event WHERE session = ? AND key < ? ORDER BY sequence DESC LIMIT 1 OFFSET ?"
+    with _rows(space) as (db, tenant):
+        session_key = db.execute(_KEY, (tenant, session)).get
+        key = db.execute(sql, (session_key, key_of(tenant, position), events - 1)).get
+    return 0 if key is None else int(key) - key_of(tenant, 0)
+
+
+@contextmanager
+def _rows(space: Space) -> Iterator[tuple[apsw.Connection, int]]:
+    reader = space.log.reader
+    with translating(space.log.root):
+        yield reader.db, reader.namespace_key(space.namespace)

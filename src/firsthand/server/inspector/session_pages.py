@@ -1,0 +1,267 @@
+"""The pages of sessions: all of them in a list, and one as rows of turns."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import islice, pairwise
+from typing import Any
+
+from firsthand.errors import Unresolvable
+from firsthand.event import Event, Kind
+from firsthand.log.read import SessionInfo
+from firsthand.moment import Moment
+from firsthand.server.inspector import rows, texts
+from firsthand.server.inspector.page import Asked, Page, Place
+from firsthand.server.inspector.turns import GAP_US, Turn, chosen, turns_of, view
+from firsthand.space import Space
+
+SESSIONS_PAGE = 40
+TITLES_READ_MAX = 2_000
+EVENTS_PAGE = 1_400
+ROOM_BYTES = 60_000
+OPEN_MAX = 5
+LIVE_S = 10 * 60
+_COUNTED_EVENTS_MAX = 150_000
+_STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800, 21_600, 86_400)
+_MAP_COLUMNS_MAX = 184
+_LABELS = 8
+_FROM_BELOW = "rcatumko"
+_TEN_MINUTES_US = 600 * 1_000_000
+_DAY_US = 36 * 3_600 * 1_000_000
+
+
+# the list --------------------------------------------------------------------------------------------
+
+
+def sessions(place: Place, asked: Asked) -> Page:
+    """List the sessions, those that went on last first."""
+    words = asked.text("q")
+    host = asked.text("host")
+    before = asked.number("page", 1, low=1)
+    infos = sorted(place.memory.sessions(), key=lambda info: -info.last_position)
+    hosts: dict[str, int] = {}
+    for info in infos:
+        hosts[host_of(info.name)] = hosts.get(host_of(info.name), 0) + 1
+    picked = [info for info in infos if not host or host_of(info.name) == host]
+    if words:
+        picked = [info for info in picked[:TITLES_READ_MAX] if _matches(place, info, words)]
+    page = picked[(before - 1) * SESSIONS_PAGE : before * SESSIONS_PAGE]
+    counted = rows.kinds(place.memory, [info.name for info in page]) if _countable(page) else {}
+    listed = [_session_row(place, info, counted.get(info.name)) for info in page]
+    position, head = place.memory.position, place.memory.head()
+    fields: dict[str, Any] = {
+        "sessions": listed, "number": len(picked), "all": len(infos), "events": position, "head": head,
+        "bytes": _store_bytes(place), "hosts": hosts, "host": host, "words": words, "page": before,
+        "pages": -(-len(picked) // SESSIONS_PAGE), "through": position,
+    }  # fmt: skip
+    return Page("sessions.html", "Sessions", fields)
+
+
+def _session_row(place: Place, info: SessionInfo, kinds: dict[Kind, int] | None) -> dict[str, Any]:
+    spread = rows.times(place.memory, info.name, info.events)
+    number = kinds.get if kinds is not None else lambda *_: None
+    compactions = None if kinds is None else kinds.get(Kind.SUMMARY, 0) + kinds.get(Kind.RECEIPT, 0)
+    return {
+        "name": info.name, "host": host_of(info.name), "title": title(place, info.name), "events": info.events,
+        "turns": info.turns, "first": info.first, "last": info.last, "calls": number(Kind.TOOL_CALL, 0),
+        "volunteered": number(Kind.INJECTION, 0), "compactions": compactions, "project": project(place, info.name),
+        "live": info.last is not None and place.now.microseconds - info.last.microseconds < LIVE_S * 1_000_000,
+        "spark": _spark(spread, info.events),
+    }  # fmt: skip
+
+
+def _spark(times: Sequence[int], events: int) -> list[float]:
+    """Give how dense a session was over its time, from 0 to 1, from the times of events spread evenly over it."""
+    heights = [0.0] * rows.SAMPLES
+    begin, width = min(times, default=0), max(1, max(times, default=1) - min(times, default=0))
+    for before, after in pairwise(times):
+        first, last = sorted(min(rows.SAMPLES - 1, (at - begin) * rows.SAMPLES // width) for at in (before, after))
+        for place in range(first, last + 1):
+            heights[place] += events / (last - first + 1)
+    return [height / (max(heights) or 1.0) for height in heights]
+
+
+def host_of(name: str) -> str:
+    """Give the host that a session's name begins with; "here" for one of a program's own."""
+    host, colon, _ = name.partition(":")
+    return host if colon and host else "other"
+
+
+def title(place: Place, session: str) -> str:
+    """Give the first words of the user in a session; its name where nobody said anything."""
+    key = ("title", session)
+    if key not in place.memo:
+        first = next(place.memory.events(session, kind=Kind.USER_MESSAGE, limit=1), None)
+        place.memo[key] = texts.first_line(first.text) if first is not None and not first.erased else ""
+    return str(place.memo[key])
+
+
+def project(place: Place, session: str) -> str:
+    """Give the folder that a session's host named first; empty where it named none."""
+    key = ("project", session)
+    if key not in place.memo:
+        about = islice(place.memory.events(session, limit=8), 8)
+        folders = (event.meta.get("cwd") for event in about)
+        place.memo[key] = next((folder for folder in folders if isinstance(folder, str)), "")
+    return str(place.memo[key])
+
+
+def _matches(place: Place, info: SessionInfo, words: str) -> bool:
+    about = f"{info.name} {title(place, info.name)} {project(place, info.name)}".casefold()
+    return all(word in about for word in words.casefold().split())
+
+
+def _countable(page: Sequence[SessionInfo]) -> bool:
+    return bool(page) and sum(info.events for info in page) <= _COUNTED_EVENTS_MAX
+
+
+def _store_bytes(place: Place) -> int:
+    files = (place.memory.path / name for name in ("firsthand.db", "firsthand.db-wal"))
+    return sum(path.stat().st_size for path in files if path.exists())
+
+
+# one session -----------------------------------------------------------------------------------------
+
+
+def session(place: Place, asked: Asked) -> Page:
+    """Show a session as rows of turns."""
+    space = place.memory
+    name = asked.text("name")
+    info = info_of(space, name)
+    opened = asked.numbers("open", OPEN_MAX)
+    every = asked.numbers("all", OPEN_MAX)
+    only = asked.choice("only", ("", "failures", "edits", "said"))
+    find = asked.text("find").casefold()
+    turn = asked.number("turn", -1, low=-1)
+    begin = asked.number("from", 0, low=0)
+    if turn >= 0:
+        begin = max(0, rows.position_of_turn(space, name, turn) - 1) if info.events > EVENTS_PAGE else 0
+    events = list(space.events(name, after=begin, limit=EVENTS_PAGE + 1))
+    following = events[EVENTS_PAGE].position - 1 if len(events) > EVENTS_PAGE else 0
+    turns = turns_of(events[:EVENTS_PAGE])
+    room = texts.Room(ROOM_BYTES)
+    listed: list[dict[str, Any]] = []
+    for number, each in enumerate(turns):
+        if number and (gap := _gap(turns[number - 1], each)) > GAP_US:
+            listed.append({"gap": texts.duration(gap)})
+        if not _wanted(each, only):
+            continue
+        row = _turn_row(each, find)
+        if each.number in opened:
+            row["rows"] = [
+                entry if isinstance(entry, int) else view(entry, room)
+                for entry in chosen(each, every=each.number in every, said=only == "said")
+            ]
+        listed.append(row)
+        listed += [{"compaction": _compaction(event)} for event in each.compactions]
+    kinds = rows.kinds(space, [name])[name]
+    earlier = rows.position_before(space, name, events[0].position, EVENTS_PAGE) if begin and events else 0
+    fields: dict[str, Any] = {
+        "name": name, "title": title(place, name) or name, "info": info, "kinds": kinds, "turns": listed,
+        "opened": opened, "only": only, "find": find, "map": _map(place, info), "project": project(place, name),
+        "failed": sum(len(each.failed) for each in turns), "edits": sum(each.edits for each in turns),
+        "compactions": kinds.get(Kind.SUMMARY, 0) + kinds.get(Kind.RECEIPT, 0), "whole": not begin and not following,
+        "following": following, "earlier": max(0, earlier - 1), "begin": begin, "from": begin,
+        "anatomies": kinds.get(Kind.ANATOMY, 0), "through": space.position, "every": every,
+        "lasted": _lasted(info.first, info.last), "bytes": sum(event.size_bytes for event in events[:EVENTS_PAGE]),
+    }  # fmt: skip
+    return Page("session.html", str(fields["title"]), fields)
+
+
+def turn_rows(place: Place, asked: Asked) -> Page:
+    """Give the rows of one turn alone, which the script puts below it."""
+    name = asked.text("name")
+    info_of(place.memory, name)
+    number = asked.number("open", 0, low=0)
+    first = rows.position_of_turn(place.memory, name, number)
+    events: list[Event] = []
+    for event in place.memory.events(name, after=max(0, first - 1), limit=EVENTS_PAGE) if first else ():
+        if event.turn != number:
+            break
+        events.append(event)
+    room = texts.Room(2 * ROOM_BYTES)
+    turns = turns_of(events)
+    entries = chosen(turns[0], every=asked.has("all")) if turns else []
+    shown_rows = [entry if isinstance(entry, int) else view(entry, room) for entry in entries]
+    return Page("turn.html", name, {"name": name, "turn": {"number": number, "rows": shown_rows}, "every": ()})
+
+
+def info_of(space: Space, name: str) -> SessionInfo:
+    """Give what is known of a session.
+
+    Raises:
+        Unresolvable: there is none of this name.
+    """
+    info = next((info for info in space.sessions() if info.name == name), None)
+    if info is None:
+        raise Unresolvable(f"no session {name!r:.200} in namespace {space.namespace!r}; all of them: Sessions")
+    return info
+
+
+def _turn_row(turn: Turn, find: str) -> dict[str, Any]:
+    dim = bool(find) and not any(find in event.text.casefold() for event in turn.events)
+    first = turn.events[0]
+    return {
+        "number": turn.number, "words": texts.first_line(turn.words), "time": turn.begin, "calls": turn.calls,
+        "failed": len(turn.failed), "lasted_us": turn.lasted_us, "events": len(turn.events),
+        "cells": "".join(
+            "f" if event.position in turn.failed else texts.kind_class(event.kind) for event in turn.events
+        ),
+        "dim": dim, "pointer": first.pointer, "erased": any(event.erased for event in turn.events),
+        "volunteered": sum(event.kind is Kind.INJECTION for event in turn.events),
+    }  # fmt: skip
+
+
+def _wanted(turn: Turn, only: str) -> bool:
+    return {"failures": bool(turn.failed), "edits": bool(turn.edits)}.get(only, True)
+
+
+def _compaction(event: Event) -> dict[str, Any]:
+    host = event.kind is Kind.SUMMARY
+    return {"pointer": event.pointer, "host": host, "bytes": event.size_bytes, "time": event.time}
+
+
+def _gap(before: Turn, after: Turn) -> int:
+    ends = [event.time.microseconds for event in before.events if event.time is not None]
+    begins = [event.time.microseconds for event in after.events if event.time is not None]
+    return min(begins) - max(ends) if ends and begins else 0
+
+
+def _lasted(first: Moment | None, last: Moment | None) -> str:
+    return texts.duration(last.microseconds - first.microseconds) if first is not None and last is not None else ""
+
+
+def _map(place: Place, info: SessionInfo) -> dict[str, Any] | None:
+    """Draw the session's time, a column a minute, or as many minutes as it takes; None where no time is known."""
+    if info.first is None or info.last is None or info.events < 2:
+        return None
+    begin, long = info.first.microseconds, max(1, info.last.microseconds - info.first.microseconds)
+    steps = (step * 1_000_000 for step in _STEPS_S)
+    width = next((step for step in steps if long // step < _MAP_COLUMNS_MAX), -(-long // _MAP_COLUMNS_MAX))
+    number = max(_LABELS, long // width + 1)
+    each = -(-number // _LABELS)
+    columns = rows.columns(place.memory, info.name, begin, width)
+    href = f"{place.base}/session?name={texts.query(info.name)}&turn="
+    counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    turns: dict[int, int] = {}
+    for column in columns:
+        counts[column.number][texts.kind_class(column.kind)] += column.events
+        turns[column.number] = min(turns.get(column.number, column.turn), column.turn)
+    most = max(sum(count.values()) for count in counts.values())
+    stacks = [
+        {
+            "place": place, "href": f"{href}{turns[place]}#t{turns[place]}",
+            "title": f"turn {turns[place]}: {texts.count(sum(count.values()), 'event')}",
+            "parts": [(style, count[style] / most) for style in _FROM_BELOW if style in count],
+        }
+        for place, count in sorted(counts.items())
+    ]  # fmt: skip
+    labels = [_clock(begin + label * each * width, long) for label in range(_LABELS)]
+    return {"stacks": stacks, "number": each * _LABELS, "labels": labels}
+
+
+def _clock(microseconds: int, long: int) -> str:
+    at = texts.local(Moment(microseconds))
+    assert at is not None
+    return f"{at:%H:%M:%S}" if long < _TEN_MINUTES_US else f"{at:%H:%M}" if long < _DAY_US else f"{at.day} {at:%b}"

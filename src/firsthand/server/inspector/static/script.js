@@ -1,0 +1,94 @@
+// All pages work without this: it opens turns in place, loads what is slow to make, follows what is new, and hears keys.
+"use strict";
+const $ = (css, from = document) => from.querySelector(css), $$ = (css, from = document) => [...from.querySelectorAll(css)];
+const part = async address => {
+  const response = await fetch(address, { headers: { "x-part": "1", accept: "text/html" } });
+  return response.text();
+};
+const put = (into, text) => into.replaceChildren(...new DOMParser().parseFromString(text, "text/html").body.childNodes);
+
+document.addEventListener("click", async event => {
+  const link = event.target.closest("a[data-turn]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  const row = link.closest("tr");
+  if (link.classList.contains("more")) return put(link.closest("td"), await part(link.dataset.turn));
+  const below = row.nextElementSibling;
+  if (below && below.classList.contains("open")) {
+    below.remove(); row.classList.remove("on"); link.setAttribute("aria-expanded", "false");
+    history.replaceState(null, "", address(null, link));
+    return;
+  }
+  const text = await part(link.dataset.turn);
+  const made = document.createElement("tr"), cell = document.createElement("td");
+  made.className = "open"; cell.colSpan = 6; made.append(cell); put(cell, text);
+  row.after(made); row.classList.add("on"); link.setAttribute("aria-expanded", "true");
+  history.replaceState(null, "", address(row.id.slice(1), link));
+});
+const address = (turn, link) => {
+  const at = new URL(location.href);
+  const open = $$("tr.open").map(row => row.previousElementSibling.id.slice(1)).slice(-5).join(",");
+  open ? at.searchParams.set("open", open) : at.searchParams.delete("open");
+  at.hash = link.closest("tr").id;
+  return at.href;
+};
+
+for (const place of $$("[data-load]")) part(place.dataset.load).then(text => put(place, text));
+
+for (const form of $$("form[data-typed]")) {
+  let timer;
+  form.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(async () => {
+      const asked = new URLSearchParams(new FormData(form)), to = `${form.getAttribute("action")}?${asked}`;
+      const page = new DOMParser().parseFromString(await part(to), "text/html");
+      $("#part").replaceWith($("#part", page)); history.replaceState(null, "", to);
+    }, 200);
+  });
+}
+
+// keys
+let at = -1;
+const rows = () => $$("[data-row]");
+const go = row => { if (row) { at = rows().indexOf(row); row.scrollIntoView({ block: "nearest" }); (row.querySelector("a,summary") || row).focus(); } };
+const jump = (list, back) => {
+  const here = at < 0 ? -1 : rows()[at].getBoundingClientRect().top;
+  const tops = list.map(row => [row.getBoundingClientRect().top, row]);
+  return back ? tops.filter(([top]) => top < here - 1).pop()?.[1] : tops.find(([top]) => top > here + 1)?.[1];
+};
+const KEYS = {
+  j: ["next row", () => go(rows()[Math.min(at + 1, rows().length - 1)])],
+  k: ["row before", () => go(rows()[Math.max(at - 1, 0)])],
+  e: ["next failure", () => go(jump($$("[data-failed]")))],
+  c: ["next compaction", () => jump($$("tr.compact"))?.scrollIntoView()],
+  "[": ["turn, call or page before", () => $("a[rel=prev]") ? $("a[rel=prev]").click() : go(jump($$("tr[id^=t]"), true))],
+  "]": ["turn, call or page after", () => $("a[rel=next]") ? $("a[rel=next]").click() : go(jump($$("tr[id^=t]")))],
+  o: ["open the source", () => { const link = document.activeElement?.closest("[data-row],li")?.querySelector("a.p") || document.activeElement?.closest("[data-pointer]"); if (link) location.href = link.classList.contains("p") ? link.href : `${$("header form").getAttribute("action").replace("recall", "event")}?pointer=${link.dataset.pointer}`; }],
+  y: ["copy the pointer", () => { const link = document.activeElement?.closest("[data-row],li")?.querySelector("[data-pointer]"); if (link) navigator.clipboard?.writeText(link.dataset.pointer); }],
+  f: ["show what is new", () => location.reload()],
+  "/": ["recall", () => $("header input").focus()],
+  "?": ["this list", () => help()],
+};
+document.addEventListener("keydown", event => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input,textarea,select") || !KEYS[event.key]) return;
+  event.preventDefault(); KEYS[event.key][1]();
+});
+const help = () => {
+  const box = document.createElement("dialog"), list = document.createElement("dl");
+  for (const [key, [what]] of [...Object.entries(KEYS), ["Enter", ["open the row"]]]) {
+    const name = document.createElement("dt"), says = document.createElement("dd");
+    name.textContent = key; says.textContent = what; list.append(name, says);
+  }
+  box.append(list); document.body.append(box); box.addEventListener("close", () => box.remove()); box.showModal();
+};
+$(".keys").hidden = false;
+
+// what is new: a count at the end; what is being read never moves
+const body = document.body;
+if (body.dataset.live && window.EventSource) {
+  const source = new EventSource(body.dataset.live);
+  source.addEventListener("position", event => {
+    const more = Number(event.data) - Number(body.dataset.through);
+    if (more > 0) { $("#new").hidden = false; $("#new").textContent = `${more} new event${more > 1 ? "s" : ""}: f shows them`; }
+  });
+}

@@ -1,0 +1,288 @@
+"""A session's events as a person reads them: turns of rows, a call and its result in one row.
+
+The invariant: every event of a turn is in one of its rows or counted by the row that stands
+for it; a failure is always a row of its own.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from firsthand.event import Event, Kind
+from firsthand.formats import commands
+from firsthand.moment import Moment
+from firsthand.server.inspector import texts
+from firsthand.server.inspector.texts import Cut, Room
+from firsthand.value import field, value
+
+GAP_US = 5 * 60 * 1_000_000
+ROWS_MAX = 40
+ROWS_AT_END = 5
+DIFF_LINES_MAX = 60
+_DIFFERING_CHARACTERS_MAX = 20_000
+_EDITS = (("old_string", "new_string"), ("oldText", "newText"), ("old_str", "new_str"), ("old", "new"))
+_COMPACTIONS = frozenset({Kind.SUMMARY, Kind.RECEIPT})
+ABOUT_SESSION = frozenset({Kind.SESSION, Kind.ANATOMY, Kind.INJECTION, Kind.TASK_STATE, Kind.LEDGER, Kind.ENTRY})
+SAID = frozenset({Kind.USER_MESSAGE, Kind.AGENT_MESSAGE})
+
+
+@value(frozen=False, eq=False)
+class Row:
+    """One row of an opened turn.
+
+    Attributes:
+        event: what it begins with; of a call the call.
+        result: what came back; None where nothing did, or of no call.
+        failure: what a result says of a failure; None for none.
+        times: how often the same call was made in a row.
+    """
+
+    event: Event
+    result: Event | None = None
+    failure: commands.Failure | None = None
+    times: int = 1
+    action: str = ""
+
+    @property
+    def is_edit(self) -> bool:
+        """True when the call changes a file by giving old and new text, or a patch."""
+        return self.event.kind is Kind.TOOL_CALL and bool(pairs(self.event))
+
+
+@value(frozen=False, eq=False)
+class Turn:
+    """One turn.
+
+    Attributes:
+        events: in order.
+        failed: positions of results that tell of a failure.
+        rows: what stands for the events.
+    """
+
+    number: int
+    events: list[Event]
+    rows: list[Row]
+    failed: frozenset[int] = frozenset()
+
+    @property
+    def words(self) -> str:
+        """What the user said first in it."""
+        return next((event.text for event in self.events if event.kind is Kind.USER_MESSAGE), "")
+
+    @property
+    def begin(self) -> Moment | None:
+        """When its first event happened."""
+        return next((event.time for event in self.events if event.time is not None), None)
+
+    @property
+    def lasted_us(self) -> int:
+        """From its first event to its last."""
+        times = [event.time.microseconds for event in self.events if event.time is not None]
+        return max(times) - min(times) if times else 0
+
+    @property
+    def calls(self) -> int:
+        """How many tools were called."""
+        return sum(event.kind is Kind.TOOL_CALL for event in self.events)
+
+    @property
+    def compactions(self) -> list[Event]:
+        """The events at which history left the window."""
+        return [event for event in self.events if event.kind in _COMPACTIONS]
+
+    @property
+    def edits(self) -> int:
+        """How many of its calls change a file."""
+        return sum(row.is_edit for row in self.rows)
+
+
+def turns_of(events: Iterable[Event]) -> list[Turn]:
+    """Sort events into turns."""
+    groups: list[list[Event]] = []
+    for event in events:
+        if not groups or groups[-1][0].turn != event.turn:
+            groups.append([])
+        groups[-1].append(event)
+    turns = []
+    for group in groups:
+        rows = list(_joined(_rows(group)))
+        failed = frozenset(row.result.position for row in rows if row.failure is not None and row.result is not None)
+        turns.append(Turn(group[0].turn, group, rows, failed))
+    return turns
+
+
+def _rows(events: Sequence[Event]) -> Iterator[Row]:
+    """Join each result to its call."""
+    calls: dict[str, Row] = {}
+    for event in events:
+        name = str(event.meta.get("call_id", ""))
+        if event.kind is Kind.TOOL_RESULT and name in calls and calls[name].result is None:
+            row = calls[name]
+            row.result = event
+            row.failure = commands.failure(event.meta, event.text, row.action)
+            continue
+        row = Row(event, action=commands.doing(event.text) if event.kind is Kind.TOOL_CALL else "")
+        if event.kind is Kind.TOOL_RESULT:  # its call lies in another turn, or nowhere
+            row.result, row.failure = event, commands.failure(event.meta, event.text, "")
+        if event.kind is Kind.TOOL_CALL and name:
+            calls[name] = row
+        yield row
+
+
+def _joined(rows: Iterable[Row]) -> Iterator[Row]:
+    """Make one row of the same call made several times in a row, but for those that failed."""
+    last: Row | None = None
+    for row in list(rows):
+        if last is not None and _is_same(last, row):
+            last.times += 1
+            continue
+        last = row
+        yield row
+
+
+def _is_same(last: Row, row: Row) -> bool:
+    calls = last.event.kind is row.event.kind is Kind.TOOL_CALL and last.failure is None is row.failure
+    return calls and bool(row.action) and (last.action, last.event.meta.get("tool")) == (
+        row.action, row.event.meta.get("tool"),
+    ) and not row.is_edit  # fmt: skip
+
+
+def chosen(turn: Turn, *, every: bool, said: bool = False) -> list[Row | int]:
+    """Give the rows of a turn to be shown: the first, the last and all failures of many; a number for those left out.
+
+    Args:
+        every: all of them.
+        said: what user and agent said alone.
+    """
+    rows = [row for row in turn.rows if not said or row.event.kind in SAID]
+    if every or len(rows) <= ROWS_MAX:
+        return list(rows)
+    picked: list[Row | int] = []
+    for number, row in enumerate(rows):
+        if number < ROWS_AT_END or number >= len(rows) - ROWS_AT_END or row.failure is not None:
+            picked.append(row)
+        elif picked and isinstance(picked[-1], int):
+            picked[-1] += 1
+        else:
+            picked.append(1)
+    return picked
+
+
+def view(row: Row, room: Room, *, lines_max: int = texts.LINES_MAX) -> dict[str, Any]:
+    """Write a row for a page: what it is, its first line, and what opens below it."""
+    event, result = row.event, row.result
+    about: dict[str, Any] = {
+        "kind": texts.kind_name(event.kind), "class": "f" if row.failure is not None else texts.kind_class(event.kind),
+        "pointer": event.pointer, "time": event.time, "bytes": event.size_bytes, "erased": event.erased,
+        "trust": str(event.trust), "origin": event.origin, "times": row.times, "failed": row.failure is not None,
+        "exit": row.failure.code if row.failure is not None else "",
+    }  # fmt: skip
+    if event.erased:
+        return about | {"line": "erased"}
+    if event.kind is not Kind.TOOL_CALL:
+        text = room.cut(event.text, lines_max=lines_max)
+        return about | {"line": texts.first_line(event.text), "text": text}
+    about["tool"] = str(event.meta.get("tool", ""))
+    about["line"] = texts.first_line(row.action or event.text)
+    about["diff"] = _diff(event, room)
+    about["text"] = Cut("") if about["diff"] else room.cut(arguments(event), lines_max=lines_max)
+    if result is not None:
+        took = result.time.microseconds - event.time.microseconds if result.time and event.time else 0
+        about["result"] = {
+            "pointer": result.pointer, "bytes": result.size_bytes, "erased": result.erased, "took_us": max(0, took),
+            "text": room.cut(result.text, lines_max=lines_max), "origin": result.origin,
+        }  # fmt: skip
+    return about
+
+
+def arguments(event: Event) -> str:
+    """Write a call's arguments to be read: a line a field, texts as they are."""
+    fields = _fields(event)
+    if not fields:
+        return event.text
+    lines = []
+    for name, argument in fields.items():
+        text = argument if isinstance(argument, str) else json.dumps(argument, ensure_ascii=False)
+        lines.append(f"{name}: {text}" if "\n" not in text else f"{name}:\n{text}")
+    return "\n".join(lines)
+
+
+# edits -----------------------------------------------------------------------------------------------
+
+
+@value
+class Changed:
+    """One line of a difference.
+
+    Attributes:
+        sign: ``-``, ``+`` or a space.
+    """
+
+    sign: str
+    text: str
+
+
+@value
+class Edit:
+    """What a call changes in a file."""
+
+    lines: tuple[Changed, ...]
+    more: int
+    path: str = ""
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+def pairs(event: Event) -> list[tuple[str, str]]:
+    """Give the old and new texts that a call names in its arguments; none where it names none."""
+    fields = _fields(event)
+    edits = fields.get("edits")
+    each = [entry for entry in edits if isinstance(entry, dict)] if isinstance(edits, list) else []
+    edited = []
+    for entry in [fields, *each]:
+        for old, new in _EDITS:
+            if isinstance(entry.get(old), str) and isinstance(entry.get(new), str):
+                edited.append((entry[old], entry[new]))
+                break
+    patch = next((text for text in fields.values() if isinstance(text, str) and "*** Begin Patch" in text), "")
+    if patch:
+        lines = patch.split("\n")
+        minus, plus = ("\n".join(line[1:] for line in lines if line.startswith(sign)) for sign in "-+")
+        edited.append((minus, plus))
+    return edited
+
+
+def _diff(event: Event, room: Room) -> Edit | None:
+    """Compare what a call takes out and what it puts in, line by line."""
+    changed: list[Changed] = []
+    for old, new in pairs(event):
+        long = len(old) + len(new) > _DIFFERING_CHARACTERS_MAX
+        before, after = old.split("\n"), new.split("\n")
+        if long:
+            changed += [*(Changed("-", line) for line in before), *(Changed("+", line) for line in after)]
+            continue
+        compared = difflib.ndiff(before, after, None, None)
+        changed += [Changed(text[0], text[2:]) for text in compared if text[0] in "-+ "]
+    if not changed:
+        return None
+    counts = {sign: sum(line.sign == sign for line in changed) for sign in "+-"}
+    lines: list[Changed] = []
+    for line in changed[:DIFF_LINES_MAX]:
+        cut = room.cut(line.text, lines_max=1)
+        if room.left < 0:
+            break
+        lines.append(Changed(line.sign, cut.text))
+    return Edit(tuple(lines), len(changed) - len(lines), next(iter(commands.paths(event.text)), ""), counts)
+
+
+def _fields(event: Event) -> dict[str, Any]:
+    text = event.text
+    if not text.startswith("{"):
+        return {}
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return fields if isinstance(fields, dict) else {}

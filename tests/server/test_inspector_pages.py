@@ -1,0 +1,298 @@
+"""The inspector's pages as they are written: what they show, how large they are, what they refuse."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra agents is not installed")
+pytest.importorskip("jinja2", reason="the extra agents is not installed")
+
+from inspector_store import ASKS, HOSTILE, SESSION, WINDOW, fill, fill_hostile
+from page_client import PageClient
+
+from firsthand import Draft, Kind, Memory, Trust
+from firsthand.moment import Moment
+from firsthand.server.inspector import texts
+from firsthand.server.inspector.pages import PAGES
+from firsthand.server.inspector.turns import turns_of
+from stores import SOAK
+
+PAGE_BYTES_MAX = 150_000
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """One store with sessions of a host and of a window, verified at the end."""
+    path = tmp_path_factory.mktemp("inspected") / "store"
+    with Memory(path, embedder="none") as memory:
+        fill(memory)
+    yield path
+    with Memory(path, read_only=True) as memory:
+        assert memory.verify().problems == ()
+
+
+@pytest.fixture(scope="module")
+def hostile_store(tmp_path_factory):
+    """One store of content that tries to be more than text."""
+    path = tmp_path_factory.mktemp("hostile") / "store"
+    with Memory(path, embedder="none") as memory:
+        fill_hostile(memory)
+    return path
+
+
+@pytest.fixture
+def pages(store):
+    client = PageClient(store)
+    yield client
+    client.stores.close()
+
+
+class Elements(HTMLParser):
+    """Reads a page as a browser does, and keeps what no page of ours has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wrong: list[str] = []
+        self.scripts = 0
+
+    def handle_starttag(self, tag, attributes):
+        self.scripts += tag == "script"
+        if tag in {"img", "style", "iframe", "object", "embed", "base", "audio", "video"} or self.scripts > 1:
+            self.wrong.append(tag)
+        for name, text in attributes:
+            if name.startswith("on") or name in {"style", "srcdoc", "formaction"}:
+                self.wrong.append(f"{tag} {name}")
+            leads = name in {"href", "src", "action", "data-load", "data-turn", "data-live"}
+            if leads and not re.match(r"/(?![/\\\\])|#", text or ""):
+                self.wrong.append(f"{tag} {name}={text}")
+
+
+def wrong_in(text: str) -> list[str]:
+    """Name what stands in a page as markup and is none of ours."""
+    elements = Elements()
+    elements.feed(text)
+    return elements.wrong
+
+
+def text_of(response) -> str:
+    """Give what a person reads of a page."""
+    return html.unescape(re.sub(r"<[^>]+>", " ", response.text))
+
+
+def test_the_sessions_stand_in_a_list_and_are_found_by_words(pages):
+    """Every session is a row with its counts, the newest first; words and hosts narrow the list, nothing says so."""
+    everything = pages.ask("/sessions")
+    assert everything.status_code == 200
+    names = re.findall(r'session\?name=([^"&]+)"', everything.text)
+    assert names[0] == WINDOW
+    assert set(names) == {WINDOW, SESSION, *(f"codex:{number:08x}" for number in range(6))}
+    fields = pages.ask("/sessions.json").json()
+    first = next(row for row in fields["sessions"] if row["name"] == SESSION)
+    with Memory(pages.stores.at(pages.base[1:])[0], read_only=True) as memory:
+        events = list(memory.events(SESSION))
+    assert (first["events"], first["turns"]) == (len(events), 55)
+    assert first["calls"] == sum(event.kind is Kind.TOOL_CALL for event in events)
+    assert first["compactions"] == 2
+    assert first["project"] == "/home/ada/src/billing"
+    assert [row["name"] for row in pages.ask("/sessions.json?q=billing+claude").json()["sessions"]] == [SESSION]
+    assert pages.ask("/sessions.json?host=codex").json()["number"] == 6
+    assert "No session fits" in text_of(pages.ask("/sessions?q=nowhere"))
+
+
+def test_a_session_has_a_row_a_turn_with_a_cell_an_event(pages):
+    """Each turn is one row in order with the user's words, and its strip has as many cells as the turn has events."""
+    page = pages.ask(f"/session?name={SESSION}")
+    assert page.status_code == 200
+    rows = re.findall(r'<tr id="t(\d+)".*?</tr>', page.text, re.DOTALL)
+    assert [int(number) for number in rows] == list(range(56))
+    fields = pages.ask(f"/session.json?name={SESSION}").json()
+    turns = {turn["number"]: turn for turn in fields["turns"] if "number" in turn}
+    assert turns[2]["words"] == ASKS[1]
+    strips = re.findall(r'<svg class="strip".*?</svg>', page.text, re.DOTALL)
+    assert [strip.count("M") for strip in strips] == [turns[number]["events"] for number in range(56)]
+    failed = [strip.count("v16") for strip in strips]
+    assert failed == [turns[number]["failed"] for number in range(56)]
+    assert sum(failed) == fields["failed"] > 5
+    assert page.text.count('class="compact"') == fields["compactions"] == 2
+
+
+def test_an_opened_turn_shows_every_event_or_counts_it(pages):
+    """The rows of an opened turn and the number left out add up to its events; failures are never left out."""
+    with Memory(pages.stores.at(pages.base[1:])[0], read_only=True) as memory:
+        events = list(memory.events(SESSION))
+    turn = max(turns_of(events), key=lambda turn: len(turn.events))
+    fields = pages.ask(f"/session.json?name={SESSION}&open={turn.number}").json()
+    rows = next(row["rows"] for row in fields["turns"] if row.get("number") == turn.number)
+    shown = [row for row in rows if not isinstance(row, int)]
+    assert sum(row["times"] for row in shown) + sum(row for row in rows if isinstance(row, int)) >= len(turn.rows)
+    assert sum(row["failed"] for row in shown) == len(turn.failed)
+    part = pages.ask(f"/turn?name={SESSION}&open={turn.number}&all=1", **{"X-Part": "1"}).text
+    assert part.count("<li class=") == len(turn.rows)
+    assert {"<html", "<header"} & set(re.findall(r"<\w+", part)) == set()
+
+
+def test_an_edit_is_a_difference_line_by_line(pages):
+    """What a call takes out and puts in stands as lines that left and lines that came, told by sign and by class."""
+    page = pages.ask(f"/session?name={SESSION}&open=5,6,7,8,9").text
+    assert '<span class="del">-     return sum(line.amount for line in self.lines)</span>' in page
+    assert '<span class="add">+     return Money(cents)</span>' in page
+
+
+def test_what_is_asked_and_not_understood_is_an_error(pages):
+    """A parameter of no page, a number that is none, a page or session that is not there: each is said."""
+    assert pages.ask("/sessions?colour=red").status_code == 400
+    assert pages.ask("/sessions?page=0").status_code == 400
+    assert pages.ask(f"/session?name={SESSION}&open=x").status_code == 400
+    assert pages.ask(f"/session?name={SESSION}&only=everything").status_code == 400
+    assert pages.ask("/session?name=nobody").status_code == 404
+    assert pages.ask("/event?pointer=fh:short").status_code == 400
+    assert pages.ask("/nothing").status_code == 404
+    problem = pages.ask("/session.json?name=nobody")
+    assert problem.headers["content-type"] == "application/problem+json"
+    assert "nobody" in problem.json()["detail"]
+    assert pages.faults == []
+
+
+def test_an_event_shows_its_exact_bytes_and_their_hash(pages):
+    """The page of an event has its bytes line by line with their hash, and the file every byte; a range has its own."""
+    with Memory(pages.stores.at(pages.base[1:])[0], read_only=True) as memory:
+        event = next(event for event in memory.events(SESSION) if event.meta.get("tool") == "Read" and event.turn > 3)
+        result = next(later for later in memory.events(SESSION, after=event.position) if later.kind is Kind.TOOL_RESULT)
+        data = memory.expand(result.pointer)
+    page = pages.ask(f"/event?pointer={result.pointer}")
+    assert hashlib.sha256(data).hexdigest() in page.text
+    assert all(line.strip() in text_of(page) for line in data.decode().splitlines())
+    raw = pages.ask(f"/raw?pointer={result.pointer}")
+    assert (raw.content, raw.headers["x-sha256"]) == (data, hashlib.sha256(data).hexdigest())
+    assert raw.headers["content-disposition"].startswith("attachment")
+    assert pages.ask(f"/raw?pointer={result.pointer}@3-9").content == data[3:9]
+
+
+def test_a_model_call_adds_up_and_replays_to_its_hash(pages):
+    """The parts of a call sum to its tokens, its bytes come back to their hash, and what came and left is named."""
+    page = pages.ask(f"/calls.json?name={WINDOW}&call=18").json()
+    call = page["call"]
+    assert sum(row["tokens"] for row in page["parts"]) == sum(share["tokens"] for share in call["shares"])
+    assert sum(row["bytes"] for row in page["parts"]) == call["bytes"]
+    data = pages.ask(f"/sent-bytes?pointer={call['pointer']}").content
+    assert (hashlib.sha256(data).hexdigest(), len(data)) == (call["sha256"], call["bytes"])
+    before = pages.ask(f"/calls.json?name={WINDOW}&call=17").json()["call"]
+    sent = pages.ask(f"/sent.json?pointer={call['pointer']}&against={before['pointer']}&whole=1").json()
+    assert sent["same"] is True
+    assert len(sent["first"]) >= len(json.loads(data)["messages"])
+    assert sent["numbers"]["came"] == len(sent["difference"]["came"]) > 0
+    compacted = [
+        number for number in range(2, 25) if pages.ask(f"/calls.json?name={WINDOW}&call={number}").json()["receipt"]
+    ]
+    assert len(compacted) >= 3
+    assert "Compacted before this call" in pages.ask(f"/calls?name={WINDOW}&call={compacted[0]}").text
+
+
+def test_a_hosts_session_says_that_no_call_was_recorded(pages):
+    """Of a host's session nothing is simulated: the page says that no call was recorded, and draws its usage."""
+    page = pages.ask(f"/calls?name={SESSION}")
+    assert "No call of this session was recorded" in text_of(page)
+    assert page.text.count("<a href") > 20
+
+
+def test_recall_shows_its_outcome_hits_scores_and_losers(pages):
+    """A recall says its outcome first, marks the words asked for, gives each hit's score and parts, and what lost."""
+    page = pages.ask("/recall?q=rounding+half+up+contract")
+    assert "Found" in text_of(page)
+    assert "<mark>" in page.text
+    fields = pages.ask("/recall.json?q=rounding+half+up+contract").json()
+    with Memory(pages.stores.at(pages.base[1:])[0], read_only=True, embedder="none") as memory:
+        answer = memory.recall("rounding half up contract")
+        assert [hit["pointer"] for hit in fields["hits"]][:5] == [hit.pointer for hit in answer.hits][:5]
+        pointer = answer.hits[0].pointer
+    assert all(hit["parts"] for hit in fields["hits"])
+    assert fields["lost"]
+    assert "Absent" in text_of(pages.ask("/recall?q=quokka")), pages.ask("/recall.json?q=quokka").json()["answer"]
+    assert pointer in pages.ask(f"/recall?q={pointer}").text
+    assert pages.ask("/recall?q=x&since=yesterday-ish").status_code == 400
+    assert "As the model would receive it" in text_of(pages.ask("/recall?q=rounding&fenced=1"))
+
+
+def test_nothing_recorded_says_what_to_type(tmp_path):
+    """Where there is no store, no store is made, and the page names the commands that fill it."""
+    client = PageClient(tmp_path / "none")
+    page = client.ask("/sessions")
+    assert (page.status_code, (tmp_path / "none").exists()) == (404, False)
+    assert "firsthand import" in page.text
+    with Memory(tmp_path / "none"):
+        pass
+    assert "firsthand install" in client.ask("/sessions").text
+    client.stores.close()
+
+
+@pytest.mark.parametrize("page", ["sessions", "session", "opened", "calls", "recall", "event"])
+def test_hostile_content_stays_text(hostile_store, page):
+    """Markup, control signs and templates of the log reach a page escaped, and no content makes a page large."""
+    client = PageClient(hostile_store)
+    with Memory(hostile_store, read_only=True) as memory:
+        name = texts.query(memory.sessions()[0].name)
+        pointers = [event.pointer for event in memory.events() if event.kind is Kind.TOOL_RESULT]
+    addresses = {
+        "sessions": ["/sessions"],
+        "session": [f"/session?name={name}"],
+        "calls": [f"/calls?name={name}"],
+        "opened": [f"/session?name={name}&open={turn}" for turn in range(1, len(HOSTILE) + 1)],
+        "recall": [
+            f"/recall?q={texts.query(words)}" for words in ("owned", "invoice evil", HOSTILE["script"], "49 {{7*7}}")
+        ],
+        "event": [f"/event?pointer={pointer}" for pointer in pointers],
+    }[page]
+    for address in addresses:
+        response = client.ask(address)
+        assert response.status_code == 200
+        assert len(response.content) <= PAGE_BYTES_MAX
+        assert wrong_in(response.text) == []
+        assert not set("\x1b\u202e\u2066\x07") & set(response.text)
+    client.stores.close()
+
+
+def test_a_large_store_costs_little_processor_and_few_bytes(tmp_path):
+    """Over 20,000 events, and 100,000 in a soak, a page takes under 100 ms of processor, as the best of three."""
+    begin = Moment(1_795_000_000_000_000)
+    with Memory(tmp_path / "store", embedder="none") as memory:
+        for session in range(50 if SOAK else 10):
+            drafts = [
+                Draft(
+                    Kind.USER_MESSAGE if number % 20 == 0 else Kind.TOOL_RESULT if number % 2 else Kind.TOOL_CALL,
+                    b"line one of some output\nline two\n" * 4, meta={"call_id": f"c{number // 2}", "tool": "bash"},
+                    time=Moment(begin.microseconds + (session * 2_000 + number) * 3_000_000), trust=Trust.AGENT,
+                )
+                for number in range(2_000)
+            ]  # fmt: skip
+            memory.append(drafts, session=f"host:{session}")
+        pointer = next(memory.events("host:7", limit=1)).pointer
+        memory.log.flush_indexes("default")
+    client = PageClient(tmp_path / "store")
+    addresses = [
+        "/sessions", "/session?name=host:7", "/session?name=host:7&open=3,4,5", "/calls?name=host:7",
+        f"/event?pointer={pointer}", "/recall",
+    ]  # fmt: skip
+    for address in addresses:
+        seconds = []
+        for _ in range(3):
+            response = client.ask(address)
+            seconds.append(client.processor_s)
+        assert (response.status_code, len(response.content) <= PAGE_BYTES_MAX) == (200, True)
+        assert min(seconds) <= 0.1, (address, seconds)
+    client.stores.close()
+
+
+def test_every_page_has_a_twin_in_json(pages):
+    """Each page that is read without a parameter gives its fields as JSON too, under the same title."""
+    for name in PAGES:
+        response = pages.ask(f"/{name}.json")
+        if response.status_code == 200:
+            assert response.json()["title"]
+        else:
+            assert response.headers["content-type"] == "application/problem+json"
