@@ -9,7 +9,7 @@ import pytest
 
 from firsthand import Memory
 from firsthand.answer import Query
-from firsthand.recall.deadline import Deadline
+from firsthand.recall.query import Deadline
 from firsthand.recall.ranking import rank
 from stores import SOAK
 

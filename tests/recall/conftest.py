@@ -8,7 +8,7 @@ import pytest
 
 from firsthand import Memory, Moment
 from firsthand.answer import Query
-from firsthand.recall.deadline import Deadline
+from firsthand.recall.query import Deadline
 from firsthand.recall.ranking import Ranking, rank
 
 Rank = Callable[..., Ranking]

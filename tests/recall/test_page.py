@@ -11,6 +11,7 @@ from firsthand.answer import Query
 from firsthand.context import answers
 from firsthand.ledger.ledger_recall import recall
 from firsthand.ledger.statements import supersede
+from firsthand.log.read import Reader
 from firsthand.moment import parse
 from firsthand.tokens import estimate
 
@@ -181,3 +182,30 @@ def test_a_text_that_is_asked_as_it_stands_is_first(memory):
         session.agent("port 31 of box 7, port 31 of box 7, box 7 port 31, and port 31 of the box")
     session.agent("we saw port 31 of box 7 blink")
     assert memory.recall("saw port 31 of box 7 blink").hits[0].preview == "we saw port 31 of box 7 blink"
+
+
+def test_a_recall_reads_what_it_shows_and_little_more(memory, monkeypatch):
+    """Of two hundred events that match, the hits, what the user said and a few more are read, on every page."""
+    for number in range(200):
+        memory.session(f"s{number % 7}").user(f"Note {number}: the ferry to the island {number * 13} leaves at dawn.")
+    wanted: list[int] = []
+    read = Reader.events_at
+    monkeypatch.setattr(Reader, "events_at", lambda *all: (wanted.extend(all[2]), read(*all))[1])
+    for skip in (0, 10):
+        wanted.clear()
+        answer = memory.recall(Query("when does the ferry to the island leave at dawn?", skip=skip))
+        assert len(answer.hits) == 10
+        assert len({*wanted}) == len(wanted) <= skip + 10 + len(answer.said) + 2
+
+
+def test_the_whole_question_goes_first_wherever_it_stands(memory):
+    """A text that holds the question word for word comes before those that hold its words closer or more often."""
+    question = "the ferry leaves the island at dawn"
+    page = " ".join(f"Line {number} of the log of the harbour says nothing." for number in range(30))
+    long = memory.session("log").agent(f"{page} Then {question}, they say. {page}")
+    for number in range(12):
+        memory.session(f"s{number}").user(f"The ferry of the island, number {number}, was late at dawn.")
+    best = memory.recall(question).hits[0]
+    assert best.pointer == long.pointer
+    assert "quotation" in best.parts
+    assert question in best.preview

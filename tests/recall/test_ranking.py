@@ -14,9 +14,9 @@ from firsthand.event import Kind
 from firsthand.index.nearest import Scores
 from firsthand.recall import ranking as ranking_module
 from firsthand.recall import terms as term_module
-from firsthand.recall.deadline import Deadline
 from firsthand.recall.exchanges import Exchanges, around
 from firsthand.recall.neighbours import Shares
+from firsthand.recall.query import Deadline
 from firsthand.recall.ranking import POOL, Strengths
 from firsthand.recall.terms import Strengths as TermStrengths
 

@@ -10,7 +10,7 @@ from firsthand.answer import Outcome, Query, Scope
 from firsthand.event import Draft, Kind, Trust
 from firsthand.ledger.ledger_recall import recall
 from firsthand.moment import Moment
-from firsthand.recall.deadline import Deadline
+from firsthand.recall.query import Deadline
 from firsthand.space import Space
 from firsthand.tokens import estimate
 from firsthand.value import replace

@@ -16,7 +16,7 @@ from firsthand.ledger.consolidators import EPISODES_OF_ORIGIN_MAX, within_quota
 from firsthand.ledger.entries import Episode
 from firsthand.ledger.entry_gate import distinct
 from firsthand.notes.similarity import folded
-from firsthand.recall import quota
+from firsthand.recall.page import FREE, UNTRUSTED_SHARE, within_shares
 
 LOOKS = {"a": "\u0430", "e": "\u0435", "o": "\u043e", "i": "\u0456", "c": "\u0441", "p": "\u0440", "x": "\u0445"}
 MARKS = ("\u200b", "\u200d", "\u2060", "\u00ad", "\u202e", "\ufe0f")
@@ -87,46 +87,51 @@ def test_an_untrusted_origin_has_its_share_of_what_a_consolidator_reads():
 
 
 HELD = st.builds(
-    lambda score, origin, session: quota.Held(score, (f"o{origin}", f"s{session}") if origin else ()),
+    lambda score, origin, session: (score, (f"o{origin}", f"s{session}") if origin else ()),
     st.floats(0.5, 1), st.integers(0, 2), st.integers(0, 2),
 )  # fmt: skip
+
+
+def order_of(hits):
+    """Give the order of hits, each a score and the names that it is counted under."""
+    return [*within_shares([score for score, _ in hits], [names for _, names in hits])]
 
 
 @given(hits=st.lists(HELD, max_size=40))
 def test_a_quota_leaves_nothing_out_and_nobody_over_its_share(hits):
     """All hits stay, the best first; an origin over its share stands only where nobody else is left to go before it."""
-    hits = sorted(hits, key=lambda one: -one.score)
-    order = quota.order(hits)
+    hits = sorted(hits, key=lambda hit: -hit[0])
+    order = order_of(hits)
     assert sorted(order) == list(range(len(hits)))
     assert order[:1] == [0][: len(hits)]
     counts: dict[str, int] = {}
     for place, at in enumerate(order):
-        most = max(quota.FREE, int(quota.SHARE * (place + 1)))
-        if any(counts.get(name, 0) >= most for name in hits[at].names):
+        most = max(FREE, int(UNTRUSTED_SHARE * (place + 1)))
+        if any(counts.get(name, 0) >= most for name in hits[at][1]):
             others = [hits[other] for other in order[place:]]
-            assert all(any(counts.get(name, 0) >= most for name in one.names) for one in others)
-        for name in hits[at].names:
+            assert all(any(counts.get(name, 0) >= most for name in names) for _, names in others)
+        for name in hits[at][1]:
             counts[name] = counts.get(name, 0) + 1
-    trusted = [at for at in order if not hits[at].names]
+    trusted = [at for at in order if not hits[at][1]]
     assert trusted == sorted(trusted)
 
 
 def test_of_ten_hits_an_untrusted_origin_has_six():
     """Eight hits of one tool and four of users that are worth a little less: six and four stand on the first page."""
-    hits = [*(quota.Held(1.0, ("tool",)) for _ in range(8)), *(quota.Held(0.8) for _ in range(4))]
-    assert quota.order(hits) == [0, 1, 2, 8, 9, 10, 3, 11, 4, 5, 6, 7]
-    assert sum(at < 8 for at in quota.order(hits)[:10]) == 6
+    hits = [(1.0, ("tool",))] * 8 + [(0.8, ())] * 4
+    assert order_of(hits) == [0, 1, 2, 8, 9, 10, 3, 11, 4, 5, 6, 7]
+    assert sum(at < 8 for at in order_of(hits)[:10]) == 6
 
 
 def test_without_untrusted_hits_the_order_stays():
     """What users and agents said is ranked by score alone."""
-    assert quota.order([quota.Held(1.0), quota.Held(0.2), quota.Held(0.9)]) == [0, 1, 2]
+    assert order_of([(1.0, ()), (0.2, ()), (0.9, ())]) == [0, 1, 2]
 
 
 def test_hits_that_are_worth_little_do_not_go_before_a_tools():
     """A tool that alone has what was asked for keeps the page."""
-    hits = [quota.Held(1.0, ("t",))] * 8 + [quota.Held(0.2)] * 3
-    assert quota.order(hits) == list(range(11))
+    hits = [(1.0, ("t",))] * 8 + [(0.2, ())] * 3
+    assert order_of(hits) == list(range(11))
 
 
 @pytest.mark.parametrize("sessions", [1, 9])

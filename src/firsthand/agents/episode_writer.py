@@ -31,7 +31,7 @@ from firsthand.ledger.effect import Effect
 from firsthand.ledger.ledger_recall import recall
 from firsthand.moment import Moment
 from firsthand.notes.sources import SOURCES
-from firsthand.recall.frequency import shares
+from firsthand.recall.lookup import shares
 from firsthand.space import Space
 from firsthand.unasked.volunteer import Piece
 from firsthand.value import replace, value

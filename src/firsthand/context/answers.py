@@ -77,7 +77,7 @@ def layout(
     *,
     session: str = "",
     visible: Collection[str] = (),
-    leaves_out: Callable[[Event], bool] = lambda _: False,
+    leaves_out: Callable[[Event], bool] | None = None,
 ) -> Layout:
     """Tell recall how `of_recall` writes its answer, so that previews fill the tokens there are.
 

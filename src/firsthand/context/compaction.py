@@ -23,7 +23,7 @@ from firsthand.errors import PointerError, StoreDamaged
 from firsthand.event import INJECTED, Draft, Event, IdMaker, Kind, Trust, to_bytes
 from firsthand.ledger.ledger_recall import recall
 from firsthand.log.read import Reader
-from firsthand.recall.frequency import shares
+from firsthand.recall.lookup import shares
 from firsthand.space import Space
 from firsthand.value import replace, value
 from firsthand.window import Departure, Item, Plan, Window

@@ -24,6 +24,7 @@ from firsthand.record import assemble
 from firsthand.value import value
 from firsthand.window import HISTORY
 
+from . import rows as event_rows
 from .artifacts import ArtifactStore
 from .database import Readers, translating
 from .index_files import Reached, schema_of, transaction
@@ -118,12 +119,30 @@ class Reader:
 
     def events_at(self, namespace: str, positions: Sequence[int]) -> list[Event]:
         """Read events by position, in the order asked for; what is not of this namespace is left out."""
-        by_position: dict[int, Event] = {}
+        by_position = {row[0]: self._event(namespace, row) for row in self._rows_at(COLUMNS, namespace, positions)}
+        return [by_position[position] for position in positions if position in by_position]
+
+    def payloads_at(self, namespace: str, positions: Sequence[int]) -> dict[int, bytes]:
+        """Read what events hold by position, of a large content its digest, and nothing else of them.
+
+        Left out is what was erased, or is not what was written: `events_at` says why.
+        """
+        payloads = {
+            row[0]: event_rows.payload_of(row) for row in self._rows_at(event_rows.STORED, namespace, positions)
+        }
+        return {position: payload for position, payload in payloads.items() if payload is not None}
+
+    def origins_at(self, namespace: str, positions: Sequence[int]) -> dict[int, str]:
+        """Give where events came from, by position; a header that was changed is found when its event is read."""
+        rows = self._rows_at(f"{POSITION}, origin", namespace, positions)
+        return {row[0]: self._text(self._names, "SELECT text FROM name WHERE key = ?", row[1]) for row in rows}
+
+    def _rows_at(self, columns: str, namespace: str, positions: Sequence[int]) -> list[Any]:
+        rows: list[Any] = []
         for start in range(0, len(positions), _PAGE):
             page = [key for position in positions[start : start + _PAGE] if (key := self._key(namespace, position))]
-            rows = self._all(f"{_FROM}WHERE key IN ({', '.join(map(str, page))})", ())
-            by_position |= {row[0]: self._event(namespace, row) for row in rows}
-        return [by_position[position] for position in positions if position in by_position]
+            rows += self._all(f"SELECT {columns} FROM event WHERE key IN ({', '.join(map(str, page))})", ())  # noqa: S608 - numbers
+        return rows
 
     def events(
         self,

@@ -114,6 +114,16 @@ def _name(row: tuple[Any, ...]) -> str:
     return f"event fh:{id_text(row[1])} at position {row[0]}" if identified else f"event at position {row[0]}"
 
 
+def payload_of(row: tuple[Any, ...]) -> bytes | None:
+    """Give the content of an event's row, of a large one its digest; None when it was erased, or is damaged."""
+    try:
+        body = body_of(row)
+        payload = None if body is None else decode_body(body).payload
+    except (StoreDamaged, ValueError):
+        return None
+    return payload.digest if isinstance(payload, Artifact) else payload
+
+
 def erased_by(payload: bytes | Artifact) -> tuple[str, ...]:
     """Read the ids that an erasure names; empty where it is not of its form, so that it accounts for nothing."""
     try:

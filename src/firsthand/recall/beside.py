@@ -17,7 +17,8 @@ from firsthand.errors import StoreDamaged
 from firsthand.event import Event, Kind
 from firsthand.value import value
 
-from .page import Asked, Events, Place, is_echo
+from .contents import Contents
+from .page import Asked, Place, is_echo
 
 SAID_MAX = 5
 SAID_WORTH_MIN = 0.3
@@ -42,20 +43,21 @@ class Entry:
     of: Event | None = None
 
 
-def said(places: Sequence[Place], asked: Asked, events: Events) -> list[Entry]:
+def said(places: Sequence[Place], asked: Asked, contents: Contents) -> list[Entry]:
     """Choose a few messages of the user, the best of the ranking, in order of date; those of no date come first.
 
     Left out are earlier questions in nearly the same words, and texts that are there already.
     """
-    events.load(place.position for place in places)
+    worth = [place for place in places if place.score >= SAID_WORTH_MIN * places[0].score]
+    contents.load(place.position for place in worth[:SAID_MAX])
     chosen: list[Entry] = []
     texts: set[str] = set()
-    for place in places:
-        event = events.event(place.position)
-        if event is None or place.score < SAID_WORTH_MIN * places[0].score:
+    for place in worth:
+        event = contents.event(place.position)
+        if event is None:
             continue
         text = " ".join(event.text.casefold().split())
-        if text in texts or (place.question and is_echo(event, asked)):
+        if text in texts or (place.question and is_echo(event.text, asked)):
             continue
         texts.add(text)
         chosen.append(Entry(event, place))

@@ -45,6 +45,7 @@ class Contents:
     def __init__(self, reader: Reader, namespace: str) -> None:
         self._reader, self._namespace = reader, namespace
         self._events: dict[int, Event | None] = {}
+        self._payloads: dict[int, bytes] = {}
         self.damaged: list[str] = []
 
     def load(self, positions: Iterable[int]) -> None:
@@ -64,6 +65,20 @@ class Contents:
         if position not in self._events:
             self.load((position,))
         return self._events[position]
+
+    def payloads(self, positions: Sequence[int]) -> Mapping[int, bytes]:
+        """Give what events hold, of a large content its digest, without reading the rest of them.
+
+        What cannot be read is left out, and said only when its event is wanted.
+        """
+        missing = [position for position in positions if position not in self._payloads]
+        if missing:
+            self._payloads |= self._reader.payloads_at(self._namespace, missing)
+        return self._payloads
+
+    def origins(self, positions: Sequence[int]) -> Mapping[int, str]:
+        """Give where events came from."""
+        return self._reader.origins_at(self._namespace, positions)
 
     def readings(self, event: Event, matched: Sequence[Range]) -> tuple[Reading, ...]:
         """Read an event's content, of a large one the ranges that matched; nothing of what is no text.

@@ -14,9 +14,9 @@ from firsthand.answer import Hit
 from firsthand.event import Event, to_bytes
 from firsthand.pointer import Pointer
 from firsthand.tokens import TokenCounter, estimate
-from firsthand.value import field, replace, value
+from firsthand.value import replace, value
 
-from .snippets import Mark, Marks, Reading, Snippet, cut
+from .snippets import Mark, Marks, Reading, Snippet, all_of, cut
 
 LEAST_TOKENS = 100
 """Of a preview that is cut: with less room there are fewer hits."""
@@ -26,7 +26,6 @@ KNOWN_SHARE, KNOWN_CHARACTERS_MIN = 0.15, 12
 """What a word weighs in a line that stands in a preview above; a shorter line stands in many texts."""
 SPARE_SHARE = 0.03
 """Of the budget: with less left over no preview is cut again."""
-WHOLE_CHARACTERS_A_TOKEN = 16
 
 
 @value
@@ -43,7 +42,7 @@ class Layout:
     count: TokenCounter = estimate
     lines: Callable[[Sequence[Hit]], Sequence[int]] = lambda hits: [0] * len(hits)
     in_view: Collection[str] = frozenset()
-    leaves_out: Callable[[Event], bool] = lambda _: False
+    leaves_out: Callable[[Event], bool] | None = None
 
 
 @value
@@ -65,14 +64,18 @@ class Item:
     shown: bool = True
 
 
+_NOTHING = Snippet("", (), 0)
+
+
 @value(frozen=False)
 class _Cutting:
-    """An item on its way to a hit: what it needs, what it is granted, what was cut."""
+    """An item on its way to a hit: all of its text, what it needs, what it is granted, what was cut."""
 
     item: Item
+    whole: Snippet
     needed: int
     granted: int = 0
-    snippet: Snippet = field(default_factory=lambda: Snippet("", (), 0))
+    snippet: Snippet = _NOTHING
 
 
 def hits_of(items: Sequence[Item], marks: Marks, tokens_max: int, layout: Layout) -> list[Hit]:
@@ -86,7 +89,8 @@ def hits_of(items: Sequence[Item], marks: Marks, tokens_max: int, layout: Layout
     room = left = tokens_max
     lines = layout.lines([item.hit for item in items])
     for item, line in zip(items, lines, strict=True):
-        needed = _needed(item, tokens_max, layout.count)
+        whole = _whole(item, tokens_max, layout.count)
+        needed = min(whole.tokens, SHORT_TOKENS if item.short else tokens_max)
         least = line + min(needed, LEAST_TOKENS)
         if least > room and cuttings:
             if item.short:
@@ -94,7 +98,7 @@ def hits_of(items: Sequence[Item], marks: Marks, tokens_max: int, layout: Layout
             break
         room -= least
         left = max(0, left - line)
-        cuttings.append(_Cutting(item, needed))
+        cuttings.append(_Cutting(item, whole, needed))
     for cutting, granted in zip(cuttings, shares([cutting.needed for cutting in cuttings], left), strict=True):
         cutting.granted = granted
     _cut(cuttings, marks, left, layout.count)
@@ -110,15 +114,12 @@ def shares(needed: Sequence[int], tokens: int) -> list[int]:
     return granted
 
 
-def _needed(item: Item, tokens_max: int, count: TokenCounter) -> int:
-    """Count the tokens that all of an item's text would have, as far as it may have them."""
+def _whole(item: Item, tokens_max: int, count: TokenCounter) -> Snippet:
+    """Give all of an item's text, with its tokens as far as it may have them."""
     if item.label:
-        return count(item.label)
+        return Snippet(item.label, (), count(item.label))
     most = min(tokens_max, SHORT_TOKENS) if item.short else tokens_max
-    size = sum(len(reading.data) for reading in item.readings)
-    if size > most * WHOLE_CHARACTERS_A_TOKEN:
-        return most
-    return min(most, sum(count(reading.data.decode("utf-8", "replace")) for reading in item.readings))
+    return all_of(item.readings, count, most) if item.readings else _NOTHING
 
 
 def _cut(cuttings: Sequence[_Cutting], marks: Marks, left: int, count: TokenCounter) -> None:
@@ -128,16 +129,17 @@ def _cut(cuttings: Sequence[_Cutting], marks: Marks, left: int, count: TokenCoun
     for cutting in cuttings:
         if cutting.item.readings:
             most = max(1, min(cutting.granted + spare, cutting.needed))
-            cutting.snippet = cut(cutting.item.readings, partial(_fresh, marks, known), most, count)
+            cutting.snippet = cut(cutting.item.readings, partial(_fresh, marks, known), most, count, cutting.whole)
             spare += cutting.granted - cutting.snippet.tokens
             known.update(_lines(cutting.snippet.text))
-        elif cutting.item.label:
-            cutting.snippet = Snippet(cutting.item.label, (), count(cutting.item.label))
+        else:
+            cutting.snippet = cutting.whole
     for cutting in cuttings:
         if spare <= SPARE_SHARE * left:
             break
         if cutting.item.readings and cutting.snippet.tokens < cutting.needed and not cutting.item.short:
-            longer = cut(cutting.item.readings, marks, min(cutting.needed, cutting.snippet.tokens + spare), count)
+            most = min(cutting.needed, cutting.snippet.tokens + spare)
+            longer = cut(cutting.item.readings, marks, most, count, cutting.whole)
             spare -= longer.tokens - cutting.snippet.tokens
             cutting.snippet = longer
 

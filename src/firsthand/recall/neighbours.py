@@ -84,6 +84,14 @@ class Neighbourhood:
         return total
 
 
+def distinct(*rows: Rows) -> Rows:
+    """Join arrays of rows: each row once, ascending. What numpy has for it costs twice as much, and 7 ms at first."""
+    every = np.sort(np.concatenate(rows))
+    is_new = np.ones(len(every), bool)
+    np.not_equal(every[1:], every[:-1], out=is_new[1:])
+    return every[is_new]
+
+
 def rows_of_events(columns: Columns, first: Rows, most: int) -> tuple[Rows, Rows]:
     """Give the rows of events in one array, and where in it those of each event begin.
 

@@ -3,7 +3,7 @@
 Any text is a question, and no character of it is an operator. What the index cuts a
 document into, a question is cut into too, by the index's own rules: stemmed words, exact
 strings, pairs of signs in scripts without spaces. A word in camel case is also looked up by
-its parts.
+its parts. What is asked has a deadline, too.
 
 The invariant: linear time, and the same text gives the same terms. It knows no storage.
 """
@@ -11,6 +11,7 @@ The invariant: linear time, and the same text gives the same terms. It knows no 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 
 from firsthand.index import words
@@ -90,3 +91,20 @@ def ask(text: str, stems: Stems) -> Question:
         tuple(Term(key, word) for key, word in light.items())[:LIGHT_MAX],
         len(leads) - len(chosen),
     )
+
+
+class Deadline:
+    """Counts down from the moment it is made.
+
+    Attributes:
+        passed: True once a look at the clock came too late.
+    """
+
+    def __init__(self, milliseconds: float) -> None:
+        self._at = time.monotonic() + milliseconds / 1000
+        self.passed = False
+
+    def __call__(self) -> bool:
+        """Say whether it is time to stop."""
+        self.passed = self.passed or time.monotonic() >= self._at
+        return self.passed

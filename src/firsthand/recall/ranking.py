@@ -23,18 +23,18 @@ from firsthand.answer import Query
 from firsthand.event import Kind
 from firsthand.index.blocks import TIME_UNKNOWN
 from firsthand.index.columns import Columns
-from firsthand.index.index_rows import SAID
+from firsthand.index.index_rows import QUESTION_END, SAID, SHORT
 from firsthand.index.postings import IndexMoment
 from firsthand.moment import now
 from firsthand.value import field, replace, value
 
 from . import bands, situations, task
 from .dates import spans
-from .deadline import Deadline
 from .exchanges import SHARE, Exchanges, around
 from .meaning import NEAR_MAX, Meaning, Near, meaning
-from .neighbours import Neighbourhood, Shares
-from .query import Question, ask
+from .neighbours import Neighbourhood, Shares, distinct
+from .page import Place
+from .query import Deadline, Question, ask
 from .terms import Strengths as TermStrengths
 from .terms import Terms
 
@@ -45,6 +45,8 @@ CANDIDATES_MAX = 1_000
 CANDIDATES_AROUND = 200
 """Of the best of them, the events beside each are scored too, though they hold no word of the question."""
 USERS, USERS_MAX = 12, 64
+_QUESTION = QUESTION_END | SHORT
+_NOTHING = np.empty(0, np.int64)
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -74,22 +76,6 @@ class Strengths:
 
 
 @value
-class Ranked:
-    """An event in its place.
-
-    Attributes:
-        rows: its passages that matched, best first.
-        score: from 0 to 1.
-        parts: what the score is made of, by name; they add up to it. What no event has is left out.
-    """
-
-    position: int
-    rows: tuple[int, ...]
-    score: float
-    parts: dict[str, float]
-
-
-@value
 class Ranking:
     """The events that answer a question, and how far they do.
 
@@ -105,8 +91,8 @@ class Ranking:
             among ``ranked``.
     """
 
-    ranked: tuple[Ranked, ...] = ()
-    users: tuple[Ranked, ...] = ()
+    ranked: tuple[Place, ...] = ()
+    users: tuple[Place, ...] = ()
     likelihood: float = 0.0
     signals: dict[str, float] = field(default_factory=dict)
     bounded: tuple[str, ...] = ()
@@ -170,7 +156,7 @@ def rank(
     own = np.zeros(len(columns) + 1, np.float32)
     for term in terms.postings:
         own[term.rows] += term.scores
-    rows = np.union1d(_candidates(columns, own, mask), meant.rows[:NEAR_MAX])
+    rows = distinct(_candidates(columns, own, mask), meant.rows[:NEAR_MAX])
     # 3) with what stands around them, what else the question names, what they mean, and the task
     scored = _by_words(moment, rows, terms, question, query, strengths)
     by_words = float(scored.total.max(initial=0.0))
@@ -185,10 +171,9 @@ def rank(
     signals = _signals(by_words, scored, meant, len(columns)) if ranked else {}
     best_texts = partial(_texts_of, ranked, columns, texts)
     rules = situations.rules(moment, question, best_texts, mask, meant.situations, deadline)
-    is_user = (columns.kind[scored.rows] == Kind.USER_MESSAGE.number) & ((columns.flags[scored.rows] & SAID) > 0)
     return Ranking(
-        _with_rules(ranked, rules),
-        _events(columns, scored, np.nonzero(is_user)[0], USERS),
+        _with_rules(ranked, rules, columns),
+        _users(columns, scored, ranked),
         bands.likelihood(signals),
         signals,
         tuple(terms.bounded),
@@ -209,7 +194,7 @@ def _candidates(columns: Columns, own: Floats, mask: NDArray[np.bool_] | None) -
     beside = beside[(beside > 0) & (beside <= len(columns))]
     if mask is not None:
         beside = beside[mask[beside]]
-    return np.unique(np.concatenate((best, _best(users, own, USERS_MAX), beside)))
+    return distinct(best, _best(users, own, USERS_MAX), beside)
 
 
 def _best(rows: Rows, own: Floats, most: int) -> Rows:
@@ -278,7 +263,7 @@ def _signals(by_words: float, scored: _Scored, meant: Meaning, rows: int) -> dic
     return signals
 
 
-def _texts_of(ranked: Sequence[Ranked], columns: Columns, texts: Texts | None) -> Sequence[str]:
+def _texts_of(ranked: Sequence[Place], columns: Columns, texts: Texts | None) -> Sequence[str]:
     """Give the texts of the best events that are no notes."""
     if texts is None:
         return ()
@@ -286,18 +271,14 @@ def _texts_of(ranked: Sequence[Ranked], columns: Columns, texts: Texts | None) -
     return texts(places[: situations.TEXTS])
 
 
-def _with_rules(ranked: tuple[Ranked, ...], rules: Sequence[situations.Rule]) -> tuple[Ranked, ...]:
+def _with_rules(ranked: tuple[Place, ...], rules: Sequence[situations.Rule], columns: Columns) -> tuple[Place, ...]:
     """Have the notes that situations led to among the events, last where nothing else speaks for them."""
     there = {event.position for event in ranked}
     least = ranked[-1].score if ranked else 0.0
-    return (
-        *ranked,
-        *(
-            Ranked(rule.position, (rule.row,), least, {"situation": least})
-            for rule in rules
-            if rule.position not in there
-        ),
-    )
+    notes = [rule for rule in rules if rule.position not in there]
+    positions, rows, scores = [rule.position for rule in notes], [(rule.row,) for rule in notes], [least] * len(notes)
+    shares = [(least,)] * len(notes)
+    return (*ranked, *places_of(columns, positions, rows, scores, ("situation",), shares, [0.0] * len(notes)))
 
 
 def _dated(columns: Columns, rows: Rows, query: Query, terms: Terms) -> Floats:
@@ -317,22 +298,56 @@ def _spoken(moment: IndexMoment, rows: Rows, question: Question) -> NDArray[np.b
     """Say which passages are of a speaker whom the question names by any part of the name."""
     asked = {term.word.casefold() for term in question.words}
     named = [key for key, name in moment.agents.items() if asked.intersection(name.casefold().split())]
-    return np.isin(moment.columns.agent[rows], named)
+    return np.isin(moment.columns.agent[rows], named) if named else np.zeros(len(rows), bool)
 
 
-def _events(columns: Columns, scored: _Scored, chosen: Rows, most: int) -> tuple[Ranked, ...]:
+def _users(columns: Columns, scored: _Scored, ranked: Sequence[Place]) -> tuple[Place, ...]:
+    """Give the best messages of users, those among the events as they stand there."""
+    is_user = (columns.kind[scored.rows] == Kind.USER_MESSAGE.number) & ((columns.flags[scored.rows] & SAID) > 0)
+    position = columns.position[scored.rows]
+    best = [*dict.fromkeys(position[is_user].tolist())][:USERS]
+    known = {event.position: event for event in ranked}
+    others = [at for at in best if at not in known]
+    chosen = np.flatnonzero(np.isin(position, others)) if others else _NOTHING
+    known |= {event.position: event for event in _events(columns, scored, chosen, USERS)}
+    return tuple(known[at] for at in best)
+
+
+def _events(columns: Columns, scored: _Scored, chosen: Rows, most: int) -> tuple[Place, ...]:
     """Give the events of chosen places, in their order, each once, with its passages."""
-    places: dict[int, list[int]] = {}
-    for at, position in zip(chosen.tolist(), columns.position[scored.rows[chosen]].tolist(), strict=True):
-        if position in places:
-            places[position].append(at)
-        elif len(places) < most:
-            places[position] = [at]
-    first = [of_event[0] for of_event in places.values()]
-    names = [name for name, part in scored.parts.items() if part.any()]
-    scores, rows = scored.total[first].tolist(), scored.rows.tolist()
-    parts = np.stack([scored.parts[name][first] for name in names], axis=1).tolist() if names else [[]] * len(first)
-    return tuple(
-        Ranked(position, tuple([rows[at] for at in of_event]), score, dict(zip(names, shares, strict=True)))
-        for (position, of_event), score, shares in zip(places.items(), scores, parts, strict=True)
-    )
+    if not len(chosen):
+        return ()
+    # 1) the passages by event, those of each as they are ranked, and the events by the best of each
+    position = columns.position[scored.rows[chosen]]
+    order = np.argsort(position, kind="stable")
+    is_first = np.ones(len(order), bool)
+    np.not_equal(position[order[1:]], position[order[:-1]], out=is_first[1:])
+    begins = np.flatnonzero(is_first)
+    best = np.argsort(order[begins])[:most]
+    held = np.add.reduceat(scored.mass[chosen[order]], begins)[best]
+    ends = np.append(begins[1:], len(order))[best].tolist()
+    # 2) what is said of each
+    rows, begins = scored.rows[chosen[order]].tolist(), begins[best]
+    first = chosen[order[begins]]
+    names = tuple(name for name, part in scored.parts.items() if part.any())
+    shares = np.array([scored.parts[name][first] for name in names]).T.tolist() if names else [()] * len(first)
+    passages = [tuple(rows[begin:end]) for begin, end in zip(begins.tolist(), ends, strict=True)]
+    positions = columns.position[scored.rows[first]].tolist()
+    return places_of(columns, positions, passages, scored.total[first].tolist(), names, shares, held.tolist())
+
+
+def places_of(
+    columns: Columns, positions: Sequence[int], rows: Sequence[tuple[int, ...]], scores: Sequence[float],
+    names: tuple[str, ...], shares: Sequence[Sequence[float]], held: Sequence[float],
+) -> tuple[Place, ...]:  # fmt: skip
+    """Make places of events, with what the columns say of each."""
+    first = columns.first_rows(positions)
+    is_question = (columns.flags[first] & _QUESTION == _QUESTION) & (columns.kind[first] == Kind.USER_MESSAGE.number)
+    facts = (columns.trust, columns.session, columns.size, columns.tokens)
+    return tuple([
+        Place(position, passages, score, names, parts, weight, trust, session, (size, tokens), asks)
+        for position, passages, score, parts, weight, trust, session, size, tokens, asks in zip(
+            positions, rows, scores, shares, held, *[fact[first].tolist() for fact in facts], is_question.tolist(),
+            strict=True,
+        )
+    ])  # fmt: skip

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from firsthand.answer import Answer, Band, Hit, Outcome, Query, Scope, When, moment_of
 from firsthand.errors import FirsthandError, ModelError
-from firsthand.event import Kind, Trust, to_bytes
-from firsthand.index.index_rows import QUESTION_END, SHORT
+from firsthand.event import Kind, to_bytes
 from firsthand.index.tokenizer import tokenizer
 from firsthand.space import Space
 from firsthand.value import replace, value
@@ -26,16 +25,16 @@ from . import beside, page
 from .bands import band_of
 from .beside import Entry
 from .contents import Contents, WordFinder, quotations
-from .deadline import Deadline
 from .hits import Item, Layout, hits_of
 from .page import Asked, Place, is_spoken
+from .query import Deadline
 from .snippets import Range
 from .stop_words import STOP_WORDS
 
 if TYPE_CHECKING:
     from firsthand.index.postings import IndexMoment
 
-    from .ranking import Ranked, Ranking
+    from .ranking import Ranking
 
 Rewrite = Callable[[str], Sequence[str]]
 """Gives a question in other words."""
@@ -50,7 +49,6 @@ LOADED_EVENTS = 16
 """Events that are read at a time."""
 
 _WORD = re.compile(r"\w+")
-_QUESTION = QUESTION_END | SHORT
 
 
 def query_of(
@@ -147,13 +145,16 @@ class _Recall:
             ranking = self._by_signs(ranking)
         # 2) the order of all places
         whole = query.text.strip()
-        asked = Asked(ranking.words, self._stems, quotations(query.text), whole if " " in whole else "")
+        asked = Asked(
+            ranking.words, self._stems, quotations(query.text), whole if " " in whole else "",
+            complete=not ranking.bounded and len(attempts) == 1,
+        )  # fmt: skip
         known = {event.position for event in ranking.ranked}
         # What users said stands among the places however many of a tool's are ranked before it.
         ranked = (*ranking.ranked, *(event for event in ranking.users if event.position not in known))
-        places = page.ordered(self._places(ranked), ranking.situations, asked, self._contents)
+        places = page.ordered(ranked, ranking.situations, asked, self._contents, self._replaced)
         # 3) a page of them, what belongs with it, and what the user said
-        visible = self._page(places, self._places(ranking.users), asked)
+        visible = self._page(places, ranking.users, asked)
         # 4) what this is
         outcome = self._outcome(ranking, visible, len(places))
         likelihood = ranking.likelihood if visible.hits else 0.0
@@ -172,7 +173,7 @@ class _Recall:
 
     def _by_signs(self, ranking: Ranking) -> Ranking:
         """Look for a question without words in the newest events themselves, as it stands."""
-        from .ranking import Ranked  # noqa: PLC0415 - as in `_rank`
+        from .ranking import places_of  # noqa: PLC0415 - as in `_rank`
 
         wanted, scope, head = to_bytes(self._query.text.strip()), self._query.scope, self._moment.through
         positions: list[int] = []
@@ -187,9 +188,9 @@ class _Recall:
             unread += event.artifact is not None
             if event.is_searchable and wanted in (event.content or b"") and beside.within(event, scope):
                 positions.append(event.position)
-        ranked = tuple(
-            Ranked(at, (), 1 / (2 + number), {"signs": 1 / (2 + number)}) for number, at in enumerate(positions)
-        )
+        scores = [1 / (2 + number) for number in range(len(positions))]
+        rows, shares = [()] * len(positions), [(score,) for score in scores]
+        ranked = places_of(self._moment.columns, positions, rows, scores, ("signs",), shares, scores)
         note = f"the question holds no word; the newest {looked_at:,} events were searched sign by sign"
         if looked_at == head and not unread:
             self._notes.append(note)
@@ -216,23 +217,6 @@ class _Recall:
         words = (word for word in _WORD.findall(text) if word.casefold() not in STOP_WORDS)
         return set(self._moment.stems(" ".join(words)))
 
-    def _places(self, ranked: Iterable[Ranked]) -> list[Place]:
-        columns, events = self._moment.columns, list(ranked)
-        rows = columns.first_rows([event.position for event in events])
-        facts = (columns.kind, columns.trust, columns.session, columns.size, columns.tokens, columns.flags)
-        places = []
-        for event, numbers in zip(events, zip(*(fact[rows].tolist() for fact in facts), strict=True), strict=True):
-            number, trust, session, size, tokens, flags = numbers
-            kind = Kind.of(number)
-            is_question = kind is Kind.USER_MESSAGE and flags & _QUESTION == _QUESTION
-            places.append(
-                Place(
-                    event.position, event.rows, event.score, event.parts, kind, Trust.of(trust), session,
-                    (size, tokens), is_question, replaced_by=self._replaced.get(event.position, ""),
-                )
-            )  # fmt: skip
-        return places
-
     # the page --------------------------------------------------------------------------------------
 
     def _page(self, places: Sequence[Place], messages: Sequence[Place], asked: Asked) -> _Page:
@@ -241,9 +225,9 @@ class _Recall:
         on_page, in_view, left_out, more = self._chosen(places)
         of_page = [entry.event for entry in on_page]
         known = {event.position for event in of_page}
-        beside_page = [
-            entry for entry in beside.said(messages, asked, contents) if not layout.leaves_out(entry.event)
-        ]  # fmt: skip
+        beside_page = beside.said(messages, asked, contents)
+        if layout.leaves_out is not None:
+            beside_page = [entry for entry in beside_page if not layout.leaves_out(entry.event)]
         partners = beside.companions(of_page, known.union(entry.event.position for entry in beside_page), query.scope,
                                      self._space.events)  # fmt: skip
         find = WordFinder(query.text, asked.words, tokenizer(self._space.log.reader.db))
@@ -265,13 +249,17 @@ class _Recall:
         query, layout = self._query, self._layout
         on_page: list[Entry] = []
         in_view: list[Entry] = []
-        seen = [*self._read(places[: query.skip + query.hits_max + LOADED_EVENTS])]
-        left_out = {at for entry in seen if layout.leaves_out(entry.event) for at in _positions(entry)}
-        passed = 0
-        for entry in chain(seen, self._read(places[query.skip + query.hits_max + LOADED_EVENTS :])):
+        left_out: set[int] = set()
+        passed, first = 0, query.skip + query.hits_max + 1
+        ahead = places[: first + LOADED_EVENTS]
+        if layout.leaves_out is not None and not all(is_spoken(place.parts) for place in ahead):
+            left_out.update(
+                at for entry in self._read(ahead) if layout.leaves_out(entry.event) for at in _positions(entry)
+            )
+        for entry in chain(self._read(places[:first]), self._read(places[first:])):
             if entry.event.position in left_out or (left_out and self._leans_on(entry.place, left_out)):
                 continue
-            if layout.leaves_out(entry.event):
+            if layout.leaves_out is not None and layout.leaves_out(entry.event):
                 left_out.update(_positions(entry))
             elif passed < query.skip:
                 passed += 1
@@ -365,7 +353,7 @@ def _joined(first: Ranking, second: Ranking) -> Ranking:
     """Join two rankings: the likelier one leads, and what only the other has follows."""
     best, other = (second, first) if second.likelihood > first.likelihood else (first, second)
 
-    def both(mine: Sequence[Ranked], theirs: Sequence[Ranked]) -> tuple[Ranked, ...]:
+    def both(mine: Sequence[Place], theirs: Sequence[Place]) -> tuple[Place, ...]:
         known = {each.position for each in mine}
         least = min((each.score for each in mine), default=1.0)
         rest = (each for each in theirs if each.position not in known)

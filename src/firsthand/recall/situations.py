@@ -21,8 +21,7 @@ from firsthand.index.index_rows import SITUATION
 from firsthand.index.postings import IndexMoment
 from firsthand.value import value
 
-from .deadline import Deadline
-from .query import Question
+from .query import Deadline, Question
 from .stop_words import STOP_WORDS
 
 STRENGTH_MIN = 0.05

@@ -37,6 +37,7 @@ FILLED = 0.93
 GAP = "\n[...]\n"
 TRIES_MAX = 5
 SAMPLE_CHARACTERS = 2_000
+CHARACTERS_A_TOKEN_MAX = 16
 _LINE_END = 10
 
 _SENTENCE_END = re.compile(rb"(?<=[.!?;:,])[ \t]+")
@@ -132,19 +133,33 @@ def read(data: bytes, kind: Kind, matched: Sequence[Range] = ()) -> Reading:
     return plain(data, 0, matched)
 
 
-def cut(readings: Sequence[Reading], marks: Marks, tokens_max: int, count: TokenCounter) -> Snippet:
+def all_of(readings: Sequence[Reading], count: TokenCounter, tokens_max: int) -> Snippet:
+    """Give all of a content, its tokens counted only where they may be so many; what is longer has one more.
+
+    Args:
+        readings: stretches of it; none of them overlaps another.
+    """
+    ordered = sorted(readings, key=lambda reading: reading.places[0][1])
+    ordered = [reading for reading in ordered if reading.data] or ordered[:1]
+    text = GAP.join([to_text(reading.data) for reading in ordered])
+    ranges = tuple(Range(reading.source(0), reading.source(len(reading.data), end=True)) for reading in ordered)
+    return Snippet(text, ranges, count(text) if len(text) <= tokens_max * CHARACTERS_A_TOKEN_MAX else tokens_max + 1)
+
+
+def cut(
+    readings: Sequence[Reading], marks: Marks, tokens_max: int, count: TokenCounter, whole: Snippet | None = None
+) -> Snippet:
     """Cut a snippet of at most so many tokens.
 
     Args:
         readings: stretches of the content, the best first; none of them overlaps another.
         marks: asked for where not all of the text is shown.
         count: counts the tokens of a text as it will be written.
+        whole: what `all_of` gave of the readings, where it was asked.
     """
-    ordered = sorted(readings, key=lambda reading: reading.places[0][1])
-    whole = _written([_Run(_Text(reading), 0, len(reading.data)) for reading in ordered])
-    tokens = count(whole.text) if len(whole.text) <= tokens_max * 16 else tokens_max + 1
-    if tokens <= tokens_max:
-        return Snippet(whole.text, whole.ranges, tokens)
+    whole = whole or all_of(readings, count, tokens_max)
+    if whole.tokens <= tokens_max:
+        return whole
     texts = [_Text(reading) for reading in readings]
     runs = _seeds(texts, marks)
     spare = [text for text in texts if all(run.text is not text for run in runs)]
@@ -153,7 +168,7 @@ def cut(readings: Sequence[Reading], marks: Marks, tokens_max: int, count: Token
     best: Snippet | None = None
     for _ in range(TRIES_MAX):
         written = _written(_grown([_Run(run.text, run.start, run.end) for run in runs], spare, size))
-        tokens = count(written.text)
+        tokens = best.tokens if best is not None and written.text == best.text else count(written.text)
         if tokens <= tokens_max:
             if best is None or tokens > best.tokens:
                 best = Snippet(written.text, written.ranges, tokens)

@@ -23,8 +23,7 @@ from firsthand.event import Kind
 from firsthand.index.index_rows import QUESTION_END
 from firsthand.index.postings import IndexMoment
 
-from .deadline import Deadline
-from .query import Question, ask
+from .query import Deadline, Question, ask
 
 TERMS_MAX = 24
 RELEVANCE, PHASE = 0.3, 0.2

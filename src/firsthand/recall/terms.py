@@ -17,8 +17,7 @@ from firsthand.index.names import asked_tokens
 from firsthand.index.postings import IndexMoment
 from firsthand.value import value
 
-from .deadline import Deadline
-from .query import Question, Term
+from .query import Deadline, Question, Term
 
 TERMS_MAX = 32
 """Of a long question, so many words are looked up, the rarest."""
