@@ -142,7 +142,8 @@ class Memory(Space):
             quote_old, quote_new: words of the two events, byte for byte. ``by="user"`` may leave both empty.
             by: ``user``, ``agent:NAME`` or ``model:NAME``.
             where: ``session``, in whose turn it is stated, with which it takes effect (none: at once);
-                ``open_turn=True`` where the log lacks what was said in it; ``reason``.
+                ``open_turn=True`` where the log lacks what was said in it; ``within``, the sessions in which a quote
+                without an event is looked for (none: all); ``reason``.
 
         Raises:
             DecisionRefused: the quotes do not prove it; the message says how to mend them.

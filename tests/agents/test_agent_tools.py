@@ -20,7 +20,7 @@ from firsthand import (
     fence,
 )
 from firsthand.agents.settings import Settings
-from firsthand.errors import MalformedPointer
+from firsthand.errors import DecisionRefused, MalformedPointer
 from firsthand.value import replace
 
 
@@ -166,6 +166,38 @@ def test_remember_keeps_once_as_an_agents_word(memory, tools):
     assert (event.session, event.meta["sources"]) == ("agent:coder", [source])
     assert event.time is not None
     assert tools.call("recall", {"query": "max_locks"}).facts["hits"][0]["pointer"] == f"fh:{event.id}"
+
+
+def test_a_decision_is_a_proposal_of_the_turn(memory, tools):
+    """What an agent states on the user's words counts when the turn of its session is over; it is said once."""
+    memory.session("host:mine").user("From now on deploy on Mondays.")
+    fact = {"action": "assert", "subject": "deploying", "text": "on Mondays", "quote": "deploy on Mondays"}
+    made = tools.call("decide", fact)
+    assert (made.facts["state"], made.facts["new"], "takes effect when this turn is over" in made.text) == (
+        "open", True, True,
+    )  # fmt: skip
+    assert tools.call("decide", fact).facts["new"] is False
+    assert [*memory.facts()] == []
+    memory.session("host:mine").user("Thanks. Next the tests.")
+    assert [(known.text, known.by, known.volunteered) for known in memory.facts()] == [
+        ("on Mondays", f"agent:{tools.agent.name}", True)
+    ]
+    replaced = {"action": "supersede", "quote_old": "deploy on Mondays", "quote": "Next the Tests"}
+    with pytest.raises(DecisionRefused, match=r"quote: not word for word; copy from: 'Thanks\. Next the tests\.'"):
+        tools.call("decide", replaced)
+    assert tools.call("decide", replaced | {"quote": "Next the tests"}).facts["state"] == "open"
+    with pytest.raises(InvalidArgument, match="names the event"):
+        tools.call("decide", {"action": "retract", "quote": "Next the tests"})
+
+
+def test_a_quote_is_not_looked_for_in_sessions_of_others(memory, tools):
+    """What another agent's user said is no word to cite unnamed, and a refusal does not tell it."""
+    memory.session("host:other").user("The launch code is four seven one.")
+    fact = {"action": "assert", "subject": "code", "text": "known", "quote": "The launch code is four seven two"}
+    for quote in ("The launch code is four seven two", "The launch code is four seven one."):
+        with pytest.raises(DecisionRefused) as refused:
+            tools.call("decide", fact | {"quote": quote})
+        assert "seven one" not in str(refused.value)
 
 
 def test_what_was_erased_is_not_remembered_again(memory, tools):

@@ -230,3 +230,20 @@ def test_a_command_that_failed_last_is_warned_of_and_one_that_ran_is_not(memory,
     assert second.runs("cargo build --release", "ok") == ""
     assert second.runs("git status", "clean") == ""
     assert second.runs("git push origin release-9", "ok") == ""
+
+
+def test_a_stop_ends_the_turn_of_a_decision(memory, tmp_path):
+    """What an agent stated in a turn counts when its host says that it has stopped, with the words of that turn."""
+    claude = Claude(memory, tmp_path)
+    claude.prompt("from now on deploy on mondays")
+    where = {"session": claude.session, "open_turn": True, "by": "agent:proj"}
+    state = memory.assert_fact("deploying", "on mondays", "deploy on mondays", **where).decision.state
+    assert (state, [*memory.facts()]) == ("pending", [])
+    head = memory.head()
+    claude.fire("SubagentStop", agent_id="a")
+    assert memory.head() == head
+    claude.fire("Stop")
+    assert [fact.line for fact in memory.facts()] == ["from now on deploy on mondays"]
+    head = memory.head()
+    claude.fire("Stop")
+    assert memory.head() == head, "with nothing open a stop leaves no mark"

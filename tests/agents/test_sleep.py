@@ -20,7 +20,7 @@ from firsthand.agents.sleep_steps import LINES_MAX, STEPS
 from firsthand.errors import StoreFailed, StoreReadOnly
 from firsthand.ledger.decision_log import ledger_of
 from firsthand.ledger.entry_log import entries_of
-from firsthand.ledger.statements import supersede
+from firsthand.ledger.statements import assert_fact, supersede
 
 SAID = ("The staging port is 8080.", "My favourite colour is teal.", "The staging port is now 8443.")
 
@@ -36,7 +36,10 @@ def working(agent):
 
 
 def note(memory, text):
-    return memory.note(text, origin="user", trust=Trust.TRUSTED, time=at(0))
+    """Note what a user says, and assert it."""
+    noted = memory.note(text, origin="user", trust=Trust.TRUSTED, time=at(0))
+    assert_fact(memory, "said", text, text, at=noted.pointer)
+    return noted
 
 
 def before_summaries(monkeypatch, do):
@@ -83,12 +86,12 @@ def test_the_steps_are_done_in_order_and_told(working):
     assert (slept.finished, slept.since, slept.through, slept.left_out) == (True, 0, before, ())
     (episode,) = working.episodes()
     assert [one.episode for one in slept.closed] == [episode]
-    assert ledger_of(memory).decisions() == ()
+    assert {decision.action for decision in ledger_of(memory).decisions()} == {"assert"}
     assert (working.folder / DIGEST_FILE).read_text() == digest_of(working, as_of=slept.digest).text
     assert (working.folder / SLEEP_FILE).read_text() == slept.page == last_page(working)
     assert slept.lost == ()
     assert [line.partition(" (fh:")[0] for line in slept.gained] == [
-        *(f"- 2026-09-21 {text}" for text in reversed(SAID)), f"- {episode.name}",
+        *(f'- 2026-09-21 said: {text} | "{text}"' for text in reversed(SAID)), f"- {episode.name}",
     ]  # fmt: skip
     assert headings(slept.page) == ["Sleep", *(name.capitalize() + ":" for name in STEPS)]
     (record,) = sleeps(working)
@@ -116,7 +119,8 @@ def test_the_page_says_what_the_digest_gained_and_lost(working):
     supersede(working.space, old, new.pointer)
     slept = sleeping(working, now=at(2000))
     assert [[line.partition(" (fh:")[0] for line in lines] for lines in (slept.gained, slept.lost)] == [
-        ["- 2026-09-21 The staging port is now 9000."], ["- 2026-09-21 The staging port is now 8443."],
+        ['- 2026-09-21 said: The staging port is now 9000. | "The staging port is now 9000."'],
+        ['- 2026-09-21 said: The staging port is now 8443. | "The staging port is now 8443."'],
     ]  # fmt: skip
     assert f"- gone: {old}" in slept.page.splitlines()  # what was taken back is not quoted in a file of the agent's
     assert "8443" not in slept.page

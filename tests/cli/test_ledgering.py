@@ -29,6 +29,7 @@ def pointers(shell):
 def test_an_event_is_superseded_shown_undone_and_compared(filled):
     """Supersede decides, list and show say what, undo takes it back, diff names it, and the digest follows."""
     old, new, _ = pointers(filled)
+    filled("ledger", "assert", "port", "it is 80", "--quote", TEXTS[0], "--at", old)
     decided = filled("ledger", "supersede", old, new, "--reason", "moved", "--json")
     made = decided.json
     assert (decided.code, made["action"], made["target"], made["by_fact"], made["by"]) == (
@@ -37,35 +38,37 @@ def test_an_event_is_superseded_shown_undone_and_compared(filled):
     again = filled("ledger", "supersede", old, new)
     assert (again.code, "the same is decided already" in again.error) == (1, True)
     assert TEXTS[0] not in filled("agent", "digest", "--agent", "shop").text
-    assert filled("ledger", "list").text.split() == ["5", made["id"][-10:], "supersede", old, "user"]
+    assert filled("ledger", "list").lines[1].split() == ["6", made["id"][-10:], "supersede", old, "user"]
     shown = filled("ledger", "show", made["id"][-10:])
     assert [line.partition(" (")[0] for line in shown.text.splitlines()[1:]] == [
         "by user: moved", "about: The port is 80.", "in its place: The port is now 81.",
     ]  # fmt: skip
     assert filled("ledger", "undo", made["id"], "--following", "--reason", "two ports").code == 0
-    assert "undone" in filled("ledger", "list").text.splitlines()[0]
+    assert "undone" in filled("ledger", "list").lines[1]
     assert TEXTS[0] in filled("agent", "digest", "--agent", "shop").text
     again = filled("ledger", "undo", made["id"])
     assert (again.code, "is undone already; firsthand ledger undo" in again.error) == (1, True)
-    diff = filled("ledger", "diff", "5", "6")
+    diff = filled("ledger", "diff", "6", "7")
     assert diff.text == f"{old}: supersede {new} -> nothing decided\n"
-    same = filled("ledger", "diff", "6", "6")
-    assert (same.code, same.text, same.error) == (1, "", "the same is decided at 6 and at 6\n")
+    same = filled("ledger", "diff", "7", "7")
+    assert (same.code, same.text, same.error) == (1, "", "the same is decided at 7 and at 7\n")
 
 
 def test_a_person_retracts_and_restores(filled):
     """An event is named by the pointer that the digest shows."""
+    filled("ledger", "assert", "name", "she is Ann", "--quote", TEXTS[2])
     line = next(line for line in filled("agent", "digest", "--agent", "shop").text.splitlines() if "Ann" in line)
     address = line.rpartition("(")[2].rstrip(")")
     assert filled("ledger", "retract", address, "--reason", "married").code == 0
     assert "Ann" not in filled("agent", "digest", "--agent", "shop").text
     assert filled("ledger", "restore", address).code == 0
     assert "Ann" in filled("agent", "digest", "--agent", "shop").text
-    assert "Ann" not in filled("agent", "digest", "--agent", "shop", "--as-of", "5").text
+    assert "Ann" not in filled("agent", "digest", "--agent", "shop", "--as-of", "6").text
     stands = filled("ledger", "restore", address)
     assert (stands.code, stands.error) == (1, f"{address} is not out\n")
     with Memory.open(filled.store, read_only=True) as memory:
         assert [(one.action, one.reason) for one in ledger_of(memory).decisions()] == [
+            ("assert", ""),
             ("retract", "married"),
             ("restore", ""),
         ]
@@ -117,9 +120,10 @@ def test_what_waits_is_approved(filled):
 
 def test_the_digest_is_written(filled):
     """Written, it stands in the agent's folder; as of a position it is only shown."""
+    filled("ledger", "assert", "name", "she is Ann", "--quote", TEXTS[2])
     written = filled("agent", "digest", "--agent", "shop", "--write")
     assert (written.code, written.text.strip().endswith("shop/digest.md")) == (0, True)
-    assert filled("agent", "digest", "--agent", "shop", "--json").json["notes"] == 3
+    assert filled("agent", "digest", "--agent", "shop", "--json").json["facts"] == 1
     refused = filled("agent", "digest", "--agent", "shop", "--write", "--as-of", "1")
     assert (refused.code, "got both" in refused.error) == (5, True)
 
@@ -136,7 +140,7 @@ def test_the_digest_is_written(filled):
         (
             ("agent", "digest", "--agent", "shop", "--as-of", "0"),
             1,
-            "no note stands and no session has an episode",
+            "no fact stands and no session has an episode",
         ),
         (("ledger", "list", "--as-of", "0"), 1, "nothing is decided as of position 0"),
         (("ledger", "show", "none"), 1, "expected the id of one decision"),

@@ -89,11 +89,11 @@ def test_an_event_whose_header_was_changed_is_named(ask, tmp_path):
 
 
 def test_the_tools_are_few_and_described(ask):
-    """A client sees five tools with schemas and hints, and only remember may write."""
+    """A client sees six tools with schemas and hints, and only remember and decide may write."""
     tools = ask(lambda client: client.list_tools())["tools"]
-    assert [one["name"] for one in tools] == ["recall", "expand", "remember", "timeline", "health"]
+    assert [one["name"] for one in tools] == ["recall", "expand", "remember", "decide", "timeline", "health"]
     assert {one["name"]: one["annotations"]["readOnlyHint"] for one in tools} == {
-        "recall": True, "expand": True, "remember": False, "timeline": True, "health": True,
+        "recall": True, "expand": True, "remember": False, "decide": False, "timeline": True, "health": True,
     }  # fmt: skip
     assert all(one["outputSchema"]["required"] == ["outcome", "text"] for one in tools)
     assert [one["inputSchema"] for one in tools] == [dict(one.parameters) for one in AgentTools.definitions()]
@@ -156,6 +156,16 @@ def test_remember_is_found_by_recall(ask):
     """What an agent keeps is found in the same connection."""
     _, found = ask(tool("remember", text="raise max_locks first", sort="rule"), tool("recall", query="max_locks"))
     assert "raise max_locks first" in found["content"][0]["text"]
+
+
+def test_a_decision_is_proven_before_it_is_kept(ask):
+    """A quote of the user's that stands in the log is kept; a wrong one is an error that says what to copy."""
+    fact = {"action": "assert", "subject": "deploying", "text": "shop-api"}
+    kept, refused = ask(
+        tool("decide", quote="deploy shop-api please", **fact), tool("decide", quote="Deploy shop-api please", **fact)
+    )
+    assert (kept["structuredContent"]["outcome"], kept["structuredContent"]["new"]) == ("found", True)
+    assert (refused["isError"], "copy from: 'deploy shop-api please'" in json.dumps(refused)) == (True, True)
 
 
 def test_resources_and_prompt(ask):

@@ -32,6 +32,7 @@ def made(root: Path) -> list[str]:
         said = [session.user(f"birch level {level} => {3 * level + 2}") for level in LEVELS]
         said.append(session.user("STAGING_PORT=80"))
         memory.note("The port is 80.")
+        memory.assert_fact("port", "80", "STAGING_PORT=80")
         return [one.pointer for one in said]
 
 

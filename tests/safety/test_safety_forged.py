@@ -108,15 +108,15 @@ def test_an_episodes_name_is_plain(agent, text):
 
 
 def test_a_megabyte_in_one_message_is_derived_in_bounds(agent):
-    """A note of 1 MB gives a line as long as others; everything is made in bounded time and size."""
+    """A fact on 1 MB gives a line as long as others; everything is made in bounded time and size."""
     memory = agent.space
     agent.enrol("s")
     for text in (f"STAGING={'9' * 1_000_000}", "The region is north.", f"x => {'x ' * 500_000}"):
-        memory.session("s").user(text)
-        memory.note(text, origin="user", trust=Trust.TRUSTED)
+        said = memory.session("s").user(text)
+        memory.assert_fact("it", "is so", text.split()[0].partition("=")[0], at=said)
     made = digest_of(agent)
-    assert all(len(line) < 300 for line in made.text.splitlines())
-    assert "region is north" in made.text
+    assert all(len(line) < 450 for line in made.text.splitlines())
+    assert "region is north" in made.text, made.text[:500]
     assert len(consolidated_view(memory).text) < 5_000
 
 
@@ -143,7 +143,7 @@ def test_a_digest_edited_by_hand_stays_and_the_difference_is_told(agent):
     path = agent.folder / "digest.md"
     theirs = b"# Mine\n- the port is whatever I say\n\xff\xfe"
     path.write_bytes(theirs)
-    memory.note("The region is north.", origin="user", trust=Trust.TRUSTED)
+    memory.assert_fact("region", "north", "The region is north.", at=memory.session("s").user("The region is north."))
     written = write_digest(agent)
     assert path.read_bytes() == theirs
     assert [one for one in written.left_out if "was changed by hand and stays so" in one]

@@ -241,7 +241,7 @@ def test_a_rule_in_a_pages_words_is_the_pages(memory, agent):
 def test_what_was_never_waiting_is_not_approved(memory):
     """A user's message, a note of an agent and a tool's result cannot be approved; the error says what can."""
     session = memory.session("s")
-    note = memory.note("check twice", sort="rule")
+    note = memory.note("check twice")
     for one in (session.user("hello"), session.tool_result(session.tool_call("f", {}), "x"), note.event):
         with pytest.raises(Exception, match="`firsthand ledger waiting` lists what waits"):
             lineage_of(memory).approve(one.pointer)

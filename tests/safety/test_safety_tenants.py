@@ -349,6 +349,11 @@ TOOLS: dict[str, Callable[[dict, dict], list[dict[str, Any]]]] = {
         {"query": QUERY, "sessions": ["*"]},
     ],
     "expand": lambda mine, their: [{"pointer": their["pointer"]}, {"pointer": mine["pointer"], "around": 50}],
+    "decide": lambda mine, their: [
+        {"action": "assert", "subject": "x", "text": "y", "quote": CANARY, "at": their["pointer"]},
+        {"action": "retract", "old": their["pointer"], "quote": CANARY},
+        {"action": "assert", "subject": "x", "text": "y", "quote": f"the port {CANARY}"},
+    ],
     "remember": lambda mine, their: [{"text": "x", "sources": [their["pointer"]]}],
     "timeline": lambda mine, their: [
         {"where": their["session"]},

@@ -1,10 +1,10 @@
 """The digest of an agent: made of the log as of any position, and written into its folder (total-recall 8.5).
 
 The invariant: the digest of a position is the same whenever it is made, as long as
-nothing that it rests on is erased; only notes stand in it, verbatim, that no decision of
-the ledger takes out, and none that rests on what a tool or the web said before the user
-approved it. A file that a person has changed is kept and left alone: what Firsthand would
-have written there is told as a difference.
+nothing that it rests on is erased; only facts that somebody asserted stand in it, each
+with its quote, that no decision of the ledger takes out, and none on what a tool, the web
+or an agent said before the user approved it. A file that a person has changed is kept
+and left alone: what Firsthand would have written there is told as a difference.
 
 It decides nothing: what stands is the ledger's, how it is laid out is `digest`.
 """
@@ -16,10 +16,10 @@ from collections.abc import Iterator
 
 from firsthand.agent_space import NOTES, AgentSpace
 from firsthand.agents import episode_list, files, small_files, validity
-from firsthand.event import Event, Kind, Trust, texts
-from firsthand.ledger.digest import LINES_MAX, Digest, Item, Section, digest
+from firsthand.event import Kind
+from firsthand.ledger.digest import LINES_MAX, Digest, Item, digest
 from firsthand.ledger.effect import Effect
-from firsthand.notes.writer import SORT
+from firsthand.ledger.facts import facts_standing
 from firsthand.unasked import secrets
 from firsthand.value import value
 
@@ -52,38 +52,16 @@ def digest_of(agent: AgentSpace, *, as_of: int | None = None, lines_max: int = L
         InvalidArgument: there are too few lines for its headings.
     """
     sessions = _sessions(agent, Effect(agent.space, as_of), as_of)
-    return digest([*notes_standing(agent, as_of=as_of), *sessions], lines_max)
+    return digest([*_facts(agent, as_of), *sessions], lines_max)
 
 
-def notes_standing(agent: AgentSpace, *, as_of: int | None = None) -> Iterator[Item]:
-    """Yield an agent's notes, and those of everybody, that stand, the newest first; the same text once."""
-    effect = Effect(agent.space, as_of)
-    approved = effect.ledger.approved
-    own = {agent.session, NOTES, *agent.sessions()}
-    before = None if as_of is None else as_of + 1
-    seen: set[tuple[str, str]] = set()
-    replaced: set[str] = set()
-    for event in agent.space.events(kind=Kind.NOTE, before=before, newest_first=True):
-        pointer = f"fh:{event.id}"
-        if event.session not in own or event.erased or SORT not in event.meta:  # a file's version, a message
-            continue
-        waits = event.trust is Trust.UNTRUSTED and pointer not in approved
-        if waits or pointer in replaced or effect.instead(event):
-            continue
-        replaced |= set(texts(event.meta.get(files.SUPERSEDES)))
-        section = _SECTIONS.get(str(event.meta.get(SORT)), "notes")
-        text = secrets.mask(event.text)
-        if (section, text) not in seen:
-            seen.add((section, text))
-            by_agent = event.trust is not Trust.TRUSTED and pointer not in approved
-            yield Item(section, f"{_day(event)} {text}", pointer, event.position, by_agent)
-
-
-_SECTIONS: dict[str, Section] = {"rule": "rules", "lesson": "lessons"}
-
-
-def _day(event: Event) -> str:
-    return str(event.time or event.ingested)[:10]
+def _facts(agent: AgentSpace, as_of: int | None) -> Iterator[Item]:
+    """Yield the facts that were asserted by an agent or the user, or on words of the agent's sessions."""
+    own, by = {agent.session, NOTES, *agent.sessions()}, {"user", f"agent:{agent.name}"}
+    for fact in facts_standing(agent.space, as_of=as_of):
+        if fact.volunteered and (fact.by in by or agent.space.event(fact.pointer).session in own):
+            text = secrets.mask(f"{str(fact.time)[:10]} {fact.subject}: {fact.text}")
+            yield Item("facts", text, fact.decision, fact.position, secrets.mask(fact.line), fact.pointer)
 
 
 def write_digest(agent: AgentSpace, *, as_of: int | None = None, lines_max: int = LINES_MAX) -> DigestWritten:

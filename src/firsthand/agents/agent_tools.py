@@ -1,4 +1,4 @@
-"""What an agent may ask of its memory through a protocol: recall, expand, remember, timeline, health.
+"""What an agent may ask of its memory through a protocol: recall, expand, remember, decide, timeline, health.
 
 The invariant: whatever comes from the log is fenced, labelled as data, and bounded;
 the outcome and why it is that stand first. What `remember` keeps says that an agent
@@ -22,15 +22,34 @@ from firsthand.agents import capture, episode_list, health_line, validity
 from firsthand.agents import settings as settings_file
 from firsthand.agents.preamble_source import preamble_of
 from firsthand.agents.settings import Settings
-from firsthand.agents.tool_table import EXPAND, HEALTH, INSTRUCTIONS, RECALL, REMEMBER, TIMELINE, TOOLS, checked
+from firsthand.agents.tool_table import (
+    DECIDE,
+    EXPAND,
+    HEALTH,
+    INSTRUCTIONS,
+    RECALL,
+    REMEMBER,
+    TIMELINE,
+    TOOLS,
+    checked,
+)
 from firsthand.answer import Hit, Outcome, Query, Scope
 from firsthand.context import answers
 from firsthand.context.tools import Pull, PullLimits, sentence
-from firsthand.errors import Erased, FirsthandError, IdConflict, InvalidArgument, QueryError, Unresolvable
+from firsthand.errors import (
+    DecisionRefused,
+    Erased,
+    FirsthandError,
+    IdConflict,
+    InvalidArgument,
+    QueryError,
+    Unresolvable,
+)
 from firsthand.event import INJECTED, UNSEARCHABLE, Event, Kind, Trust, to_bytes
 from firsthand.formats.tool_definitions import Call, Tool, is_own
 from firsthand.ledger.effect import Effect
 from firsthand.ledger.ledger_recall import recall
+from firsthand.ledger.statements import assert_fact, retract, supersede
 from firsthand.moment import clock
 from firsthand.notes import turns
 from firsthand.notes.claim import Claim
@@ -120,8 +139,8 @@ class AgentTools:
             FirsthandError: what went wrong; `sentence` says how a model is told of it.
         """
         does: dict[str, Callable[..., Told]] = {
-            RECALL: self.recall, EXPAND: self.expand, REMEMBER: self.remember, TIMELINE: self.timeline,
-            HEALTH: self.health,
+            RECALL: self.recall, EXPAND: self.expand, REMEMBER: self.remember, DECIDE: self.decide,
+            TIMELINE: self.timeline, HEALTH: self.health,
         }  # fmt: skip
         if name not in does:
             raise InvalidArgument(f"there is no tool {name[:60]!r} here; there are: {', '.join(does)}")
@@ -288,6 +307,36 @@ class AgentTools:
             raise Erased(f"the same {sort} was kept as fh:{identity} and erased; it is not kept again")
         why = f"the same {sort} was kept before, {clock(known.time)}; nothing was added"
         return Told(f"{why}: fh:{identity}", Outcome.FOUND, why, {"pointers": [f"fh:{identity}"], "new": False})
+
+    # decide ------------------------------------------------------------------------------------------
+
+    def decide(
+        self, action: str, quote: str, *, subject: str = "", text: str = "", quote_old: str = "", old: str = "",
+        at: str = "",
+    ) -> Told:  # fmt: skip
+        """State a decision on the user's words; it is a proposal of the turn in which the agent is now.
+
+        Raises:
+            DecisionRefused: the quotes do not prove it; the message says how to mend them.
+        """
+        unread = capture.is_unread(self.agent)
+        where: dict[str, Any] = {
+            "by": f"agent:{self.agent.name}", "session": next(turns.sessions_of(self.agent), ""), "open_turn": unread,
+            "within": () if self.settings.across else self._own_names(),
+        }  # fmt: skip
+        try:
+            match action:
+                case "assert":
+                    stated = assert_fact(self.space, subject, text, quote, at=at, **where)
+                case "supersede":
+                    stated = supersede(self.space, old, at, quote_old, quote, **where)
+                case _:
+                    stated = retract(self.space, old, quote, **where)
+        except DecisionRefused as error:
+            raise DecisionRefused(str(error).replace("quote_new", "quote")) from error
+        why = shown(stated.sentence)
+        facts = {"pointers": [stated.decision.pointer], "new": stated.is_new, "state": str(stated.decision.state)}
+        return Told(why, Outcome.FOUND, why, facts)
 
     # timeline ----------------------------------------------------------------------------------------
 

@@ -43,6 +43,8 @@ from firsthand.errors import FirsthandError, StoreBusy
 from firsthand.hosts import hook_hosts
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
 from firsthand.hosts.requests import is_asked
+from firsthand.ledger.decision_log import LedgerLog
+from firsthand.ledger.proposals import end_turn, open_in
 from firsthand.moment import Moment
 from firsthand.space import Space
 from firsthand.unasked import secret_library, volunteer
@@ -168,6 +170,8 @@ class _Hook:
         self._agent = AgentSpace(space, self._known.agent or self._settings.agent or settings.agent_of(call.cwd))
         if self._settings.record and not space.read_only:
             self._try("enrol", self._enrol)
+            if call.event in (HookEvent.STOP, HookEvent.PROMPT, HookEvent.SESSION_END):
+                self._try("turn", self._end_turn)
             self._try("record", self._record)
         if self._off and call.event in (HookEvent.SESSION_START, HookEvent.PROMPT):
             self._told.append(self._funnel().line(f"firsthand: {self._off} is off the record; nothing of it is kept"))
@@ -236,6 +240,12 @@ class _Hook:
             after = self._now.milliseconds + capture.END_WAIT_MS
             named = replace(job, kind=jobs.CLOSE, session=self._session, host=call.host, path=call.transcript)
             self._leave(replace(named, after_ms=after))
+
+    def _end_turn(self) -> None:
+        """Let the decisions that were stated in this turn take effect, with all of it that is in the transcript."""
+        if any(open_in(LedgerLog(self._space).decisions(), self._session)):
+            capture.follow_now(self._space, self._call, self._agent.name)
+            end_turn(self._space, self._session)
 
     def _leave_sleep(self) -> None:
         space, at = self._space, self._settings.sleep_at

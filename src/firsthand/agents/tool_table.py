@@ -15,7 +15,8 @@ from firsthand.errors import InvalidArgument
 from firsthand.formats.tool_definitions import Tool
 from firsthand.notes.writer import SORTS
 
-RECALL, EXPAND, REMEMBER, TIMELINE, HEALTH = "recall", "expand", "remember", "timeline", "health"
+RECALL, EXPAND, REMEMBER, DECIDE = "recall", "expand", "remember", "decide"
+TIMELINE, HEALTH = "timeline", "health"
 LIST_MAX = 64
 TEXT_CHARACTERS_MAX = 100_000
 
@@ -31,6 +32,9 @@ def _text(description: str) -> dict[str, Any]:
     return {"type": "string", "description": description}
 
 
+_BARE = {"type": "string"}
+
+
 def _texts(description: str) -> dict[str, Any]:
     return {"type": "array", "items": {"type": "string"}, "description": description}
 
@@ -41,18 +45,18 @@ def _number(low: int, high: int, default: int) -> dict[str, Any]:
 
 def _parameters(required: tuple[str, ...] = (), **properties: Mapping[str, Any]) -> dict[str, Any]:
     needs = {"required": [*required]} if required else {}
-    return {"type": "object", "properties": properties, **needs, "additionalProperties": False}
+    return {"type": "object", "properties": properties, **needs}
 
 
 _CLAIMS = '{"says": ..., "quotes": [word for word], "work": "7 * $4 = $28" of quoted values, "at": [pointers]}'
 TOOLS = (
     Tool(
         RECALL,
-        "Search memory of past sessions: all that was said, done, decided, or failed, word for word. Hits have "
-        "pointers (fh:...) to expand.",
+        "Search memory of past sessions: all that was said, done or failed, word for word. Hits have pointers "
+        "(fh:...) to expand.",
         _parameters(
             ("query",),
-            query=_text("words and exact strings of what you look for"),
+            query=_text("words and exact strings"),
             limit=_number(1, 20, 5),
             sessions=_texts("only these; NAME* for a beginning"),
             since=_text("such as 2026-01-31T12:00:00Z"),
@@ -72,20 +76,35 @@ TOOLS = (
     ),
     Tool(
         REMEMBER,
-        "Keep a note, rule or lesson for later sessions. Its claims are checked against the log (that words stand "
-        "there, not that they entail it); the answer says how to mend them.",
+        "Keep a note, rule or lesson. Its claims are checked against the log (that words stand there, not that they "
+        "entail it); the answer says how to mend them.",
         _parameters(
             ("text",),
-            text=_text("the evidence first, then what follows from it"),
+            text=_text("evidence first, then what follows"),
             sort={"type": "string", "enum": [*SORTS], "default": SORTS[0]},
             claims={"type": "array", "items": {"type": "object"}, "description": _CLAIMS},
             sources=_texts("pointers it rests on"),
-            situations=_texts("find it when this comes up; default: what the user asked then"),
+            situations=_texts("find it when this comes up"),
+        ),
+    ),
+    Tool(
+        DECIDE,
+        "Keep what the user decided: assert a fact, supersede what it replaces, or retract what is taken back. Quotes "
+        "are checked word for word; it counts when your turn is over.",
+        _parameters(
+            ("action", "quote"),
+            action={"type": "string", "enum": ["assert", "supersede", "retract"]},
+            quote=_text("the user's words that say so"),
+            subject=_BARE,
+            text=_text("assert: the fact"),
+            quote_old=_text("supersede: the old words"),
+            old=_text("its pointer"),
+            at=_text("quote's pointer"),
         ),
     ),
     Tool(
         TIMELINE,
-        "List what happened, in order: around a pointer, or the newest of a session.",
+        "List what happened around a pointer, or the newest of a session.",
         _parameters(("where",), where=_text("pointer or session name"), limit=_number(1, 200, 20)),
     ),
     Tool(HEALTH, "Say whether memory works, and what is broken.", _parameters()),

@@ -27,7 +27,7 @@ def add(group: Parser) -> None:
     _add_episodes(group)
     _add_unasked(group)
     command = group.command(
-        "digest", _digest, "Show which notes stand and the sessions, or write them.",
+        "digest", _digest, "Show which facts stand and the sessions, or write them.",
         """
         firsthand agent digest
         firsthand agent digest --as-of 1200 --lines 40
@@ -334,10 +334,10 @@ def _digest(chosen: argparse.Namespace, out: Output) -> int:
         out.json(asdict(digest))
     else:
         out.line(shown(digest.text, lines=True).rstrip("\n"))
-    if digest.notes or digest.sessions:
+    if digest.facts or digest.sessions:
         return DONE
     then = "" if chosen.as_of is None else f" as of position {chosen.as_of:,}"
-    out.remark(f"no note stands and no session has an episode{then}")
+    out.remark(f"no fact stands and no session has an episode{then}")
     return NOTHING_FOUND
 
 

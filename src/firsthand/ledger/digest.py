@@ -1,19 +1,19 @@
-"""The digest: the bounded, regenerated list of what was noted and stands (total-recall 8.5).
+"""The digest: the bounded, regenerated list of the facts that were asserted and stand (total-recall 8.5).
 
     # What stands
-    ## Rules: 2 of 40
-    - 2026-11-21 Run the tests before you push. (fh:01...)
-    - 38 more: digest/rules.md
+    ## Facts: 2 of 40
+    - 2026-11-21 package manager: pnpm, not npm | "From now on it is pnpm" (fh:01...)
+    - 38 more: digest/facts.md
     ## Sessions: 1 of 1
     - 2026-11-21 cold start bootstrap (fh:01...)
 
 The invariant: a pure function of its arguments, the same bytes for the same ones in
 any order; one line each, at most `lines_max` lines in all; what does not fit is the
 oldest of its section, or of a section that has its share, and stands in a file that the
-digest links, and is never dropped; whatever a note says, it makes no line and no heading
+digest links, and is never dropped; whatever a fact says, it makes no line and no heading
 of its own.
 
-It does not know where the notes come from, nor what stands in the file now.
+It does not know where the facts come from, nor what stands in the file now.
 """
 
 from __future__ import annotations
@@ -29,17 +29,15 @@ from firsthand.value import field, value
 LINES_MAX = 120
 LINES_MIN = 12
 """Headings, and a link for each section of what did not fit."""
-LINE_CHARACTERS_MAX = 200
+LINE_CHARACTERS_MAX, QUOTE_CHARACTERS_MAX = 200, 160
 FILE_LINES_MAX = 2_000
 """Of one linked file; what is more stands in the next one."""
 SECTION_SHARE = 0.5
 """Of the lines, the most that one section has while others have something to say."""
 FOLDER = "digest"
 TITLE = "# What stands"
-Section = Literal["rules", "lessons", "notes", "sessions"]
-_TITLES: tuple[tuple[Section, str], ...] = (
-    ("rules", "Rules"), ("lessons", "Lessons"), ("notes", "Notes"), ("sessions", "Sessions"),
-)  # fmt: skip
+Section = Literal["facts", "sessions"]
+_TITLES: tuple[tuple[Section, str], ...] = (("facts", "Facts"), ("sessions", "Sessions"))
 
 
 @value
@@ -47,17 +45,19 @@ class Item:
     """What has one line.
 
     Attributes:
-        text: verbatim, with its date in front.
-        pointer: of the event that says it.
+        text: with its date in front.
+        pointer: of what it is known by: the assertion, the episode.
         position: of that event.
-        by_agent: an agent said it, not the user.
+        quote: words that it rests on, shown with it.
+        source: pointer of the event that says them.
     """
 
     section: Section
     text: str
     pointer: str
     position: int
-    by_agent: bool = False
+    quote: str = ""
+    source: str = ""
 
     @property
     def rank(self) -> tuple[int, str]:
@@ -67,11 +67,13 @@ class Item:
     @property
     def line(self) -> str:
         """The one line, with its pointer; what is cut off ends in "..."."""
-        plain = self.text if self.text.isascii() and self.text.isprintable() else shown(self.text)
-        plain = " ".join(plain.split())
-        if len(plain) > LINE_CHARACTERS_MAX:
-            plain = plain[: LINE_CHARACTERS_MAX - 3].rstrip() + "..."
-        return f"- {'the agent: ' if self.by_agent else ''}{plain} ({self.pointer})"
+        rests = f' | "{_plain(self.quote, QUOTE_CHARACTERS_MAX)}"' if self.quote else ""
+        return f"- {_plain(self.text, LINE_CHARACTERS_MAX)}{rests} ({self.source or self.pointer})"
+
+
+def _plain(text: str, most: int) -> str:
+    plain = " ".join((text if text.isascii() and text.isprintable() else shown(text)).split())
+    return plain if len(plain) <= most else plain[: most - 3].rstrip() + "..."
 
 
 @value
@@ -90,18 +92,18 @@ class Digest:
         text: at most as many lines as were allowed.
         details: text by name of file, below the folder that the digest stands in.
         demoted: what stands there and not in the text, the newest first.
-        notes, sessions: how many lines there are of each in all.
+        facts, sessions: how many lines there are of each in all.
     """
 
     text: str
     details: dict[str, str] = field(default_factory=dict)
     demoted: tuple[Demotion, ...] = ()
-    notes: int = 0
+    facts: int = 0
     sessions: int = 0
 
 
 def digest(items: Iterable[Item], lines_max: int = LINES_MAX) -> Digest:
-    """Lay out what was noted and what the sessions were called.
+    """Lay out what was asserted and what the sessions were called.
 
     Args:
         items: those that stand, in any order.

@@ -13,6 +13,8 @@ Source: total-recall 8.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from firsthand.answer import Query, Scope
 from firsthand.errors import Erased, FirsthandError, Unresolvable
 from firsthand.event import INJECTED, Event, Kind, Trust, to_bytes, to_text
@@ -46,11 +48,12 @@ class Evidence:
     may_come: bool = False
 
 
-def examined(space: Space, decision: Decision, *, before: int | None = None) -> Evidence:
+def examined(space: Space, decision: Decision, *, before: int | None = None, within: Sequence[str] = ()) -> Evidence:
     """Check a decision against the log; what it names no event for is looked for.
 
     Args:
         before: only events before this position count, and quotes are looked for in its own session alone.
+        within: sessions in which quotes without an event are looked for; empty for all.
 
     Raises:
         MalformedPointer, Unresolvable: it names no event of this namespace; `Erased` when that was erased.
@@ -59,7 +62,7 @@ def examined(space: Space, decision: Decision, *, before: int | None = None) -> 
     for address in filter(None, (decision.target, decision.by_fact)):
         cited(space, address)
     quoted = [
-        _quoted(space, decision, quote, address, before)
+        _quoted(space, decision, quote, address, before, within)
         for quote, address in zip(decision.quotes, addresses, strict=False)
     ]  # fmt: skip
     names = ("quote_old", "quote_new") if decision.action == "supersede" else ("quote",)
@@ -86,14 +89,16 @@ def _addresses(decision: Decision) -> tuple[str, ...]:
             return (decision.target,)
 
 
-def _quoted(space: Space, decision: Decision, quote: str, address: str, before: int | None) -> tuple[Quoted, str]:
+def _quoted(
+    space: Space, decision: Decision, quote: str, address: str, before: int | None, within: Sequence[str]
+) -> tuple[Quoted, str]:
     """Find a quote, and say what is wrong with it."""
     if not any(sign.isalnum() for sign in quote):
         return Quoted(quote), "it holds no word; quote what was said, word for word"
     places = (_whole(address),) if address else ()
     sessions = (decision.session,) if decision.session else ()
     found, fault = _looked(space, quote, places, sessions, before)
-    if fault and not places and before is None and (messages := _users_messages(space, quote)):
+    if fault and not places and before is None and (messages := _users_messages(space, quote, within)):
         elsewhere, why = _looked(space, quote, messages, (), None)
         found, fault = (found, fault) if why and "copy from" in fault else (elsewhere, why)
     if decision.action == "retract":  # its own words, where none that came later take it back
@@ -120,9 +125,9 @@ def _looked(
     return piece, next(iter(checked.reasons), "not word for word").partition(": ")[2] or "too short"
 
 
-def _users_messages(space: Space, quote: str) -> tuple[str, ...]:
-    """Give the user messages that are most like a quote, the newest first."""
-    scope = Scope(kinds=(Kind.USER_MESSAGE,))
+def _users_messages(space: Space, quote: str, within: Sequence[str]) -> tuple[str, ...]:
+    """Give the user messages and notes that are most like a quote, the newest first."""
+    scope = Scope(tuple(within), kinds=(Kind.USER_MESSAGE, Kind.NOTE))
     hits = recall(space, Query(quote[:_ASKED_CHARACTERS], scope, hits_max=POINTERS_MAX)).hits
     events = [space.event(hit.pointer) for hit in hits]
     return tuple(f"fh:{event.id}" for event in sorted(events, key=lambda event: -event.position))

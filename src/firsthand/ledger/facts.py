@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from firsthand.errors import PointerError
-from firsthand.event import to_text
-from firsthand.ledger.decision_log import LedgerLog
+from firsthand.event import Event, to_text
+from firsthand.ledger.effect import Effect
 from firsthand.ledger.evidence import cited, is_users
 from firsthand.moment import Moment
+from firsthand.pointer import Pointer, parse
 from firsthand.space import Space
 from firsthand.value import value
 
@@ -50,7 +51,8 @@ class Fact:
 
 def facts_standing(space: Space, *, as_of: int | None = None) -> Iterator[Fact]:
     """Yield what is asserted and stands, the newest first: nothing superseded, retracted, quarantined or pending."""
-    ledger = LedgerLog(space).at(as_of)
+    effect = Effect(space, as_of)
+    ledger = effect.ledger
     for decision in reversed([*ledger.asserted.values()]):
         if not (ledger.stands(decision.pointer) and ledger.stands(decision.target)):
             continue
@@ -58,17 +60,19 @@ def facts_standing(space: Space, *, as_of: int | None = None) -> Iterator[Fact]:
             event = cited(space, decision.target)
         except PointerError:  # erased, or imported without what it rests on
             continue
-        size = min(event.size_bytes, LINE_BYTES_MAX)
-        content = event.content or b""
-        line = space.expand(decision.target) if "@" in decision.target else content[:size]
-        quote = decision.quotes[0]
+        standing = effect.text(event)
+        if standing is None or effect.is_out(decision.target, f"{decision.quotes[0]}\n{decision.text}"):
+            continue
         yield Fact(
-            decision.key, decision.text, quote, decision.target, decision.pointer, event.time or event.ingested,
-            decision.by, is_users(space, event) or decision.pointer in ledger.approved,
-            _line(to_text(line[:LINE_BYTES_MAX]), quote), decision.position,
+            decision.key, decision.text, decision.quotes[0], decision.target, decision.pointer,
+            event.time or event.ingested, decision.by, is_users(space, event) or decision.pointer in ledger.approved,
+            _line(standing, parse(decision.target), decision.quotes[0]), decision.position,
         )  # fmt: skip
 
 
-def _line(text: str, quote: str) -> str:
+def _line(event: Event, place: Pointer, quote: str) -> str:
     """Give the lines as they are shown: the quote alone where they are too long to hold it."""
+    content = event.content or b""
+    lines = content[place.start : place.end] if place.unit == "bytes" else content
+    text = to_text(lines[:LINE_BYTES_MAX])
     return text.strip() if quote in text else quote

@@ -140,7 +140,7 @@ class Lineage:
         if event.kind is Kind.LEDGER:
             decision = next((each for each in self.ledger.decisions() if each.id == event.id), None)
             return decision is not None and (decision.state is State.WAITS or decision.action == "assert")
-        return event.kind is Kind.NOTE and is_tainted_rule(event)
+        return event.kind is Kind.NOTE and is_unapproved_rule(event)
 
     def _decide(self, action: Any, events: Sequence[Event], reason: str, by: str) -> tuple[Decision, ...]:
         if len(reason) > REASON_CHARACTERS_MAX:
@@ -155,10 +155,11 @@ class Lineage:
         )  # fmt: skip
 
 
-def is_tainted_rule(event: Event) -> bool:
-    """Say whether a note is a rule, a lesson or a version of a file that stands on what a tool or the web said."""
-    is_rule = event.meta.get(SORT) in SORTS[1:] or event.meta.get(FILE) is not None
-    return is_rule and not event.erased and event.trust is Trust.UNTRUSTED
+def is_unapproved_rule(event: Event) -> bool:
+    """Say whether a note is a rule or a lesson that no user wrote, or a version of a file on a tool's words."""
+    is_rule = event.meta.get(SORT) in SORTS[1:] and event.trust is not Trust.TRUSTED
+    is_file = event.meta.get(FILE) is not None and event.trust is Trust.UNTRUSTED
+    return (is_rule or is_file) and not event.erased
 
 
 def lineage_of(space: Space) -> Lineage:

@@ -126,3 +126,4 @@ def end_turn(space: Space, session: str) -> None:
     draft = Draft(Kind.SESSION, b"", meta={MARK: TURN_OVER}, origin="firsthand", trust=Trust.TRUSTED,
                   time=moment.now(), id=IdMaker()())  # fmt: skip
     space.append([draft], session=session)
+    space.decided()

@@ -11,6 +11,8 @@ them; nobody else may. Stated within a session's turn, a decision takes effect w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from firsthand.errors import DecisionRefused, InvalidArgument
 from firsthand.event import IdMaker
 from firsthand.ledger.decision_log import LedgerLog
@@ -62,6 +64,7 @@ def _others(piece: Quoted) -> str:
 def supersede(
     space: Space, old: Address, new: Address, quote_old: str = "", quote_new: str = "", *,
     by: str = USER, session: str = "", open_turn: bool = False, reason: str = "",
+    within: Sequence[str] = (),
 ) -> Stated:  # fmt: skip
     """State that what one event says holds no longer, and what a later one says does.
 
@@ -70,6 +73,7 @@ def supersede(
         by: ``user``, ``agent:NAME`` or ``model:NAME``; only the user may leave the quotes out.
         session: in whose turn it is stated; it takes effect when that is over. Empty takes effect at once.
         open_turn: the log lacks what was said in this turn, so that a quote that is nowhere may still come.
+        within: sessions in which a quote without an event is looked for; empty for all.
 
     Raises:
         DecisionRefused: its quotes do not prove it; the message says how to mend them.
@@ -78,19 +82,20 @@ def supersede(
     made = Decision(
         "", "supersede", "", _address(old), _address(new), reason, by=by, quotes=_quotes(quote_old, quote_new)
     )
-    return _stated(space, replace(made, session=session), open_turn=open_turn)
+    return _stated(space, replace(made, session=session), open_turn=open_turn, within=within)
 
 
 def retract(
     space: Space, target: Address, quote: str = "", *,
     by: str = USER, session: str = "", open_turn: bool = False, reason: str = "",
+    within: Sequence[str] = (),
 ) -> Stated:  # fmt: skip
     """State that an event, or an assertion, holds no longer.
 
     Args:
         target: its pointer; with a range of bytes that part of it.
         quote: the words that take it back; they stand in a later event, or are the target's own.
-        by, session, open_turn: as for `supersede`.
+        by, session, open_turn, within: as for `supersede`.
 
     Raises:
         DecisionRefused: its quote does not prove it; the message says how to mend it.
@@ -99,12 +104,13 @@ def retract(
     if not target:
         raise InvalidArgument("a retraction names the event that is taken back; got no pointer. recall finds it.")
     made = Decision("", "retract", "", _address(target), "", reason, by=by, quotes=_quotes(quote), session=session)
-    return _stated(space, made, open_turn=open_turn)
+    return _stated(space, made, open_turn=open_turn, within=within)
 
 
 def assert_fact(
     space: Space, subject: str, text: str, quote: str, *,
     at: Address = "", by: str = USER, session: str = "", open_turn: bool = False, reason: str = "",
+    within: Sequence[str] = (),
 ) -> Stated:  # fmt: skip
     """State a fact that is to be kept, on words of the log.
 
@@ -113,7 +119,7 @@ def assert_fact(
         text: the fact, in one sentence.
         quote: the words that it rests on.
         at: the event that they stand in; empty has them looked for, newest first.
-        by, session, open_turn: as for `supersede`.
+        by, session, open_turn, within: as for `supersede`.
 
     Raises:
         DecisionRefused: the quote does not stand there; the message says how to mend it.
@@ -123,7 +129,7 @@ def assert_fact(
         raise InvalidArgument(f"an assertion has a subject and a text; got {subject!r:.60} and {text!r:.60}")
     subject, text = " ".join(subject.split()), " ".join(text.split())
     made = Decision("", "assert", subject, _address(at), "", reason, by=by, text=text, quotes=_quotes(quote))
-    return _stated(space, replace(made, session=session), open_turn=open_turn)
+    return _stated(space, replace(made, session=session), open_turn=open_turn, within=within)
 
 
 def _address(address: Address) -> str:
@@ -135,7 +141,7 @@ def _quotes(*quotes: str) -> tuple[str, ...]:
     return tuple(quote.strip() for quote in quotes) if any(quotes) else ()
 
 
-def _stated(space: Space, decision: Decision, *, open_turn: bool) -> Stated:
+def _stated(space: Space, decision: Decision, *, open_turn: bool, within: Sequence[str]) -> Stated:
     """Check a statement, and keep it with the state that it has."""
     # 1) What is asked for must be complete: words, or a user who points.
     wanted = 2 if decision.action == "supersede" else 1
@@ -147,7 +153,7 @@ def _stated(space: Space, decision: Decision, *, open_turn: bool) -> Stated:
     if points and not all((decision.target, decision.by_fact or decision.action == "retract")):
         raise DecisionRefused(f"{decision.action} is refused: without quotes it names its events; name them by pointer")
     # 2) The log proves it, or lacks the words of this turn.
-    evidence = examined(space, decision)
+    evidence = examined(space, decision, within=within)
     pending = bool(evidence.faults) and evidence.may_come and open_turn and bool(decision.session)
     if evidence.faults and not pending:
         raise DecisionRefused(f"{decision.action} is refused: {'; '.join(evidence.faults)}")

@@ -73,7 +73,6 @@ def make_tool(
     answering: Answering,
     *,
     name: str,
-    title: str,
     description: str,
     takes: Mapping[str, Any],
     gives: Mapping[str, Any],
@@ -106,7 +105,7 @@ def make_tool(
     about = sdk.metadata(arg_model=Arguments, **({"output_model": anything} if sdk.major == 1 else {}))
     about.output_schema = dict(gives)
     return sdk.tool(
-        fn=run, name=name, title=title, description=description, parameters=dict(takes), fn_metadata=about,
+        fn=run, name=name, description=description, parameters=dict(takes), fn_metadata=about,
         is_async=True, context_kwarg="ctx", annotations=sdk.annotations.model_validate(hints),
     )  # fmt: skip
 

@@ -34,23 +34,8 @@ TOKENS_TARGET = 1_300
 SESSION, EPISODE = "firsthand://session/{name}", "firsthand://episode/{name}"
 
 _T = TypeVar("_T")
-_TITLES = {
-    "recall": "Recall from memory",
-    "expand": "Read an original",
-    "remember": "Remember",
-    "timeline": "What happened, in order",
-    "health": "Health of the memory",
-}
-_WRITES = {"remember"}
-_GIVES = {
-    "type": "object",
-    "properties": {
-        "outcome": {"type": "string"},
-        "why": {"type": "string"},
-        "text": {"type": "string"},
-    },
-    "required": ["outcome", "text"],
-}
+_WRITES = {"remember", "decide"}
+_GIVES = {"type": "object", "required": ["outcome", "text"]}
 
 
 @value
@@ -117,7 +102,7 @@ class Door:
             self.http["port"] = port
         tools = [
             mcp_sdk.make_tool(
-                self.sdk, self._answering(definition.name), name=definition.name, title=_TITLES[definition.name],
+                self.sdk, self._answering(definition.name), name=definition.name,
                 description=definition.description, takes=definition.parameters, gives=_GIVES,
                 reads=definition.name not in _WRITES,
             )
