@@ -158,7 +158,7 @@ def test_a_fault_of_the_background_is_forgotten_once_following_went_well(store):
         assert memory.recall(ASKED).outcome is Outcome.DEGRADED
         broken[0] = False
         memory.follow()
-        memory.near._search._failed = (0.0, "")  # the pause after a failed question is over
+        memory.near.search._failed = (0.0, "")  # the pause after a failed question is over
         assert memory.recall(ASKED).outcome is not Outcome.DEGRADED
 
 

@@ -33,7 +33,7 @@ def whole(root: Path) -> Memory:
     head = int(memory.head().partition(":")[0])
     assert (space.vectors, space.through, space.current) == (head, head, True)
     assert memory.verify(deep=True).problems == ()
-    found = memory.near.near("text 7 of many", 5)
+    found = memory.near.search.near("text 7 of many", 5)
     truth = exact(((n + 1, f"text {n} of many") for n in range(head)), "text 7 of many")
     assert [cosine for _, cosine in found.rows] == pytest.approx(sorted(truth.values(), reverse=True)[:5], abs=0.02)
     assert found.rows[0][0] == 8
@@ -107,13 +107,13 @@ def test_a_failing_embedder_is_told_and_tried_again(tmp_path, monkeypatch):
     with Memory.open(tmp_path / "store", embedder=failing_embedder("words", embed)) as memory:
         append(memory, 0, 10)
         wait_for(lambda: memory.stats().vector_fault == "no battery")
-        assert memory.near.near("text", 3).fault == "vectors do not follow: no battery"
+        assert memory.near.search.near("text", 3).fault == "vectors do not follow: no battery"
         with pytest.raises(ModelError, match="no battery"):
             memory.follow()
         broken.clear()
         wait_for(lambda: memory.vectors()[0].through == 10)
         wait_for(lambda: memory.stats().vector_fault == "")
-        assert memory.near.near("text", 3).fault == ""
+        assert memory.near.search.near("text", 3).fault == ""
 
 
 def test_a_child_follows_by_itself_after_a_fork(tmp_path):
@@ -161,7 +161,7 @@ def test_a_reader_makes_no_vectors(tmp_path):
     with Memory.open(tmp_path / "store") as memory:
         append(memory, 20, 5)
     with Memory.open(tmp_path / "store", read_only=True, embedder=words_embedder()) as memory:
-        found = memory.near.near("text 7 of many", 3)
+        found = memory.near.search.near("text 7 of many", 3)
         memory.follow()
         assert (found.rows[0][0], found.through, found.fault) == (8, 20, "")
         assert memory.vectors()[0].through == 20
@@ -174,7 +174,7 @@ def test_rebuild_and_erase_reach_the_vectors(tmp_path):
         memory.follow()
         victim = list(memory.events())[11]
         memory.erase([victim.id])
-        assert 12 not in {row for row, _ in memory.near.near("text 11 of many", 30).rows}
+        assert 12 not in {row for row, _ in memory.near.search.near("text 11 of many", 30).rows}
         memory.rebuild()
         memory.follow()
         (space,) = memory.vectors()

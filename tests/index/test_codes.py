@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firsthand.index import codes
-from firsthand.index.shape import bit_bytes, intact, sealed
+from firsthand.index.vectors import bit_bytes, intact, sealed
 
 NUMBERS = st.floats(-1e30, 1e30, allow_subnormal=True)
 TABLES = (

@@ -13,9 +13,9 @@ from firsthand.event import Draft, Kind
 from firsthand.index import follower as following
 from firsthand.index import vectors
 from firsthand.index.follower import Step, VectorFollower
-from firsthand.index.shape import EMPTY, position_of
 from firsthand.index.vector_check import check, deep_check
 from firsthand.index.vector_texts import PASSAGES_MAX
+from firsthand.index.vectors import EMPTY, position_of
 
 
 @pytest.fixture

@@ -8,13 +8,12 @@ import pytest
 from embedders import DIMENSION, exact, failing_embedder, vector_of, with_vectors, words_embedder
 from firsthand.errors import ModelUnavailable
 from firsthand.event import Draft, Kind
-from firsthand.index import vector_search, vectors
+from firsthand.index import codes, vector_search, vectors
 from firsthand.index.embed.port import callable_embedder
 from firsthand.index.follower import Step, VectorFollower
-from firsthand.index.nearest import Nearest
-from firsthand.index.shape import KEY_STEP, vector_key
-from firsthand.index.vector_scan import RESCORED_MAX, Scan, rescored
-from firsthand.index.vector_search import VectorSearch, identity_of
+from firsthand.index.vector_search import RESCORED_MAX, Nearest, Scan, VectorSearch, rescored
+from firsthand.index.vector_texts import identity_of
+from firsthand.index.vectors import KEY_STEP, vector_key
 
 WORDS = ("red", "blue", "boat", "car", "sail", "engine", "march", "april", "invoice", "order", "lake", "broken", "old")
 
@@ -106,7 +105,7 @@ def test_bits_beyond_the_memory_bound_are_read_each_time(log):
     embedder = words_embedder()
     fill(log, 300, embedder)
     space = vectors.find(log.reader.db, 1, identity_of(embedder))
-    query = Scan.query(vector_of("an old red boat"))
+    query = codes.unit(vector_of("an old red boat")[None, :])[0]
     keeping, forgetful = Scan(), Scan(cache_bytes_max=0)
     for _ in range(2):
         answers = [one.nearest(log.reader.db, space, query, 10) for one in (keeping, forgetful)]

@@ -7,8 +7,8 @@ import io
 from firsthand.event import INJECTED, Draft, Kind
 from firsthand.index.index_rows import rows_of
 from firsthand.index.passages import cut
-from firsthand.index.shape import KEY_STEP
 from firsthand.index.vector_texts import PASSAGES_MAX, TEXT_CHARACTERS_MAX, texts_of
+from firsthand.index.vectors import KEY_STEP
 
 
 def texts(log, *drafts: Draft) -> list[list[tuple[int, str]]]:

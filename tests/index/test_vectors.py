@@ -9,8 +9,8 @@ from embedders import with_vectors
 from firsthand.errors import StoreDamaged
 from firsthand.event import Draft, Kind
 from firsthand.index import codes, vectors
-from firsthand.index.shape import CHUNK_VECTORS, EMPTY, vector_key
 from firsthand.index.vector_check import check
+from firsthand.index.vectors import CHUNK_VECTORS, EMPTY, vector_key
 from firsthand.log.port import Entry
 
 WIDTH = 8

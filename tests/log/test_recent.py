@@ -7,8 +7,10 @@ import io
 import pytest
 
 from firsthand.errors import IdConflict
-from firsthand.event import Draft, Kind, Trust
+from firsthand.event import Draft, IdMaker, Kind, Trust
 from firsthand.log.port import Entry
+from firsthand.log.prepare import prepare
+from firsthand.log.recent import RecentEvents
 from firsthand.moment import Moment
 from stores import open_log
 
@@ -93,3 +95,19 @@ def test_a_refused_batch_leaves_nothing_to_hand_over(recorded):
     log.append(texts("four"), namespace="default", session="s")
     log.flush_indexes("default")
     assert [entry.event.content for entry in recorder.entries] == [b"one", b"four"]
+
+
+def test_behind_a_gap_only_what_follows_it_is_known(tmp_path):
+    """Positions that were skipped, as behind a loss, are no events: what is before them is read from the log."""
+    log = open_log(tmp_path / "store", indexes=())
+    drafts = [prepare(draft, 1, log.artifacts, 1_000, IdMaker()) for draft in texts("one", "two", "three")]
+    recent = RecentEvents()
+    for draft, position in zip(drafts, (4, 5, 9), strict=True):
+        recent.add(draft, "default", "s", 0, 0, position, Moment(0), b"")
+    assert [recent.after(1, position) for position in (3, 5, 9)] == [None] * 3
+    known = recent.after(1, 8)
+    assert known is not None
+    assert [(entry.event.position, entry.event.content) for entry in known.entries] == [(9, b"three")]
+    recent.clear()
+    assert recent.after(1, 8) is None
+    log.close()

@@ -18,7 +18,8 @@ from firsthand.index import follower as following
 from firsthand.index import vectors
 from firsthand.index.follower import VectorFollower
 from firsthand.index.vector_check import check, deep_check
-from firsthand.index.vector_search import VectorSearch, identity_of
+from firsthand.index.vector_search import VectorSearch
+from firsthand.index.vector_texts import identity_of
 from stores import SOAK
 
 TEXTS = st.lists(st.sampled_from(["red", "blue", "boat", "car", "...", "sails", "Ann"]), max_size=4).map(" ".join)

@@ -11,7 +11,7 @@ import pytest
 from firsthand import Moment
 from firsthand.answer import Conditions, Scope
 from firsthand.event import Kind
-from firsthand.index.nearest import Scores
+from firsthand.index.dense import Scores
 from firsthand.recall import ranking as ranking_module
 from firsthand.recall import terms as term_module
 from firsthand.recall.exchanges import Exchanges, around

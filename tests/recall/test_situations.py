@@ -6,7 +6,7 @@ import numpy as np
 
 from firsthand.answer import Scope
 from firsthand.event import Kind
-from firsthand.index.nearest import Scores
+from firsthand.index.dense import Scores
 
 CASES = (
     "The patient came with a swollen knee, a fever and a rash on both arms.",

@@ -9,9 +9,7 @@ The invariant: the cosine of a kept vector with a query is within
 0.0023 at most at 384 dimensions). A vector of zeros stays one: its cosine with
 everything is 0.
 
-This is the one module of the room that computes on arrays. It knows no storage.
-numpy is an extra and is imported by whoever calls: this module is never imported
-by a process that recalls by words alone.
+It knows no storage. It needs numpy, and is imported only where vectors are made or compared.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from numpy.typing import NDArray
 
 from firsthand.value import value
 
-from .shape import HEAD_BYTES, bit_bytes
+from .vectors import HEAD_BYTES, bit_bytes
 
 Floats = NDArray[np.float32]
 FAR = int(np.iinfo(np.uint16).max)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from firsthand.log.log import Log
@@ -18,15 +19,14 @@ from . import vectors
 from .background import Background
 from .embed.port import Embedder
 from .follower import Step, VectorFollower
-from .nearest import Nearest, Scores
-from .shape import KEY_STEP
-from .vector_search import VectorSearch, identity_of
+from .vector_texts import identity_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from .columns import Columns
+    from .vector_search import VectorSearch
 
 ELSEWHERE_SECONDS = 0.2
 SCORES_MAX = 1_000
@@ -49,20 +49,29 @@ class VectorSpace:
     current: bool
 
 
+@value(eq=False)
+class Scores:
+    """The rows of the text index whose vectors are nearest to a text.
+
+    Attributes:
+        rows: best first, each once.
+        cosines: of each, from -1 to 1, about the middle of all vectors.
+        through: every searchable event up to this position has its vectors; 0 when there are none.
+        fault: what is wrong and what to do; empty when all is well.
+    """
+
+    rows: NDArray[np.int64]
+    cosines: NDArray[np.float32]
+    through: int
+    fault: str
+
+
 class Dense:
     """What a namespace has of vectors, with the embedder at hand. Threads may share it."""
 
     def __init__(self, log: Log, namespace: str, embedder: Embedder) -> None:
         self._log, self._namespace, self.embedder = log, namespace, embedder
         self._background = Background(VectorFollower(log, namespace, embedder).step)
-        self._search = VectorSearch(
-            lambda: log.reader.db, lambda: log.reader.namespace_key(namespace), embedder, self._behind
-        )
-
-    def near(self, text: str, limit: int) -> Nearest:
-        """Give the passages whose vectors are nearest to a text, by key (`shape`)."""
-        self.wake()
-        return self._search.near(text, limit)
 
     def scores(self, text: str, columns: Columns, mask: NDArray[np.bool_] | None = None) -> Scores:
         """Give the rows of the text index whose vectors are nearest to a text, some `SCORES_MAX` of them.
@@ -73,13 +82,22 @@ class Dense:
         """
         import numpy as np  # noqa: PLC0415 - no store that only appends loads it
 
+        def rows_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+            return columns.rows_at(keys & (vectors.KEY_STEP - 1), keys // vectors.KEY_STEP)
+
         self.wake()
-        inside = None if mask is None else (lambda keys: mask[columns.rows_at(keys & (KEY_STEP - 1), keys // KEY_STEP)])
-        nearest = self._search.near(text, SCORES_MAX, inside)
-        keys = np.array([key for key, _ in nearest.rows], np.int64)
+        nearest = self.search.near(text, SCORES_MAX, None if mask is None else lambda keys: mask[rows_of(keys)])
+        rows = rows_of(np.array([key for key, _ in nearest.rows], np.int64))
         cosines = np.array([cosine for _, cosine in nearest.rows], np.float32)
-        rows = columns.rows_at(keys & (KEY_STEP - 1), keys // KEY_STEP)
         return Scores(rows[rows > 0], cosines[rows > 0], nearest.through, nearest.fault)
+
+    @cached_property
+    def search(self) -> VectorSearch:
+        """What finds passages by meaning."""
+        from .vector_search import VectorSearch  # noqa: PLC0415 - numpy
+
+        log, name = self._log, self._namespace
+        return VectorSearch(lambda: log.reader.db, lambda: log.reader.namespace_key(name), self.embedder, self._behind)
 
     def wake(self) -> None:
         """Have the vectors of what is new made in the background."""

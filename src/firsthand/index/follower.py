@@ -14,15 +14,13 @@ It knows no model, no threads and no namespace but its own.
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import time
 from array import array
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from enum import Enum
-from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
 
 import apsw
 
@@ -35,12 +33,8 @@ from firsthand.value import value
 
 from . import vectors
 from .embed.port import Embedder, embedded
-from .shape import position_of
-from .vector_search import identity_of
-from .vector_texts import texts_of
-
-if TYPE_CHECKING:
-    from .codes import Codes
+from .vector_texts import identity_of, texts_of
+from .vectors import position_of
 
 EVENTS_MAX = 10_000
 """Looked at in one step: of a namespace with few events that have words."""
@@ -64,8 +58,8 @@ class _Batch:
 
     after: int
     through: int
-    rows: tuple[int, ...]
-    texts: tuple[str, ...]
+    rows: list[int]
+    texts: list[str]
 
 
 class VectorFollower:
@@ -103,21 +97,25 @@ class VectorFollower:
     def _namespace(self) -> int:
         return self._log.reader.namespace_key(self._name)
 
-    @contextlib.contextmanager
+    @contextmanager
     def _mine(self) -> Iterator[bool]:
         """Hold the lock that says which process is at it, unless another has it."""
         lock = self._log.root / "cache" / f"vectors-{self._namespace()}.lock"
-        with _opened(lock) as file:
-            try:
+        try:
+            make_private(lock.parent)
+            file = open_private(lock, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        except OSError as error:
+            raise translated(error, f"open {lock}") from error
+        mine = False
+        try:
+            with suppress(BlockingIOError):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-                return
-            try:
-                yield True
-            finally:
-                # A child forked in the meantime holds the same lock: closing is not enough.
+                mine = True
+            yield mine
+        finally:
+            if mine:  # a child forked in the meantime holds the same lock: closing is not enough
                 fcntl.flock(file, fcntl.LOCK_UN)
+            os.close(file)
 
     def _pace(self, texts: int, seconds: float) -> None:
         if seconds < QUICK_SECONDS and texts >= self._texts_max:
@@ -138,22 +136,21 @@ class VectorFollower:
             if read.through == through:
                 break
             for entry in read.entries:
-                # Of a payload that is damaged in its middle, the passages before that are kept.
-                with contextlib.suppress(StoreDamaged):
+                with suppress(StoreDamaged):  # in the middle of a payload: the passages before that are kept
                     for row, text in texts_of(entry.event, self._log.reader):
                         rows.append(row)
                         texts.append(text)
                 if len(texts) >= self._texts_max:
-                    return _Batch(after, entry.event.position, tuple(rows), tuple(texts))
+                    return _Batch(after, entry.event.position, rows, texts)
             through = read.through
-        return _Batch(after, through, tuple(rows), tuple(texts)) if through > after else None
+        return _Batch(after, through, rows, texts) if through > after else None
 
     def _writing(self, batch: _Batch) -> Callable[[apsw.Connection], None]:
-        """Have a batch embedded; give what writes it."""
+        """Have a batch embedded; give what writes it, without the events that were erased meanwhile."""
         from . import codes  # noqa: PLC0415 - numpy
 
         table = embedded(self._embedder, batch.texts) if batch.texts else None
-        coded = None if table is None else codes.encode(codes.unit(table))
+        made = codes.Codes((), ()) if table is None else codes.encode(codes.unit(table))
         dimension = self._embedder.dimension if table is None else table.shape[1]
         namespace = self._namespace()
 
@@ -162,23 +159,24 @@ class VectorFollower:
                 space = vectors.find(db, namespace, self._identity)
                 if (space.through if space is not None else 0) != batch.after:
                     return
-                if space is None or (not space.vectors and space.dimension != dimension):
-                    if space is not None:
-                        vectors.drop(db, space.key)
-                    space = vectors.make(db, namespace, self._identity, dimension)
+                if space is not None and not space.vectors and space.dimension != dimension:
+                    vectors.drop(db, space.key)
+                    space = None
+                space = space or vectors.make(db, namespace, self._identity, dimension)
                 if table is not None and space.dimension != dimension:
                     raise ModelError(vectors.resized(space, dimension))
-                _extend(db, space, batch, coded)
+                keys = array("q", sorted({key_of(namespace, position_of(row)) for row in batch.rows}))
+                gone = {position for (position,) in db.execute(_ERASED, (apsw.carray(keys),))} if keys else ()
+                staying = [at for at, row in enumerate(batch.rows) if position_of(row) not in gone]
+                rows, coded = [batch.rows[at] for at in staying], made.only(staying)
+                vectors.extend(db, space, batch.through, rows, coded.coded, coded.bits, coded.added_to(space.total))
 
         return write
 
     def _drop_some_of_others(self) -> bool:
         """Drop a part of a space of another embedder, now that this one's is complete; say whether there was one."""
-        others = [
-            space.key
-            for space in vectors.spaces(self._log.reader.db, self._namespace())
-            if space.identity != self._identity
-        ]
+        spaces = vectors.spaces(self._log.reader.db, self._namespace())
+        others = [space.key for space in spaces if space.identity != self._identity]
         if not others or not self.through:
             return False
 
@@ -188,24 +186,3 @@ class VectorFollower:
 
         self._log.exclusively(drop)
         return True
-
-
-def _opened(lock: Path) -> BinaryIO:
-    try:
-        make_private(lock.parent)
-        return os.fdopen(open_private(lock, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab")
-    except OSError as error:
-        raise translated(error, f"open {lock}") from error
-
-
-def _extend(db: apsw.Connection, space: vectors.Space, batch: _Batch, coded: Codes | None) -> None:
-    """Write a batch, without the events that were erased since it was read."""
-    if coded is None:
-        vectors.extend(db, space, batch.through, (), (), (), space.total)
-        return
-    keys = array("q", sorted({key_of(space.namespace, position_of(row)) for row in batch.rows}))
-    gone = {position for (position,) in db.execute(_ERASED, (apsw.carray(keys),))}
-    staying = [at for at, row in enumerate(batch.rows) if position_of(row) not in gone]
-    coded = coded.only(staying)
-    rows = [batch.rows[at] for at in staying]
-    vectors.extend(db, space, batch.through, rows, coded.coded, coded.bits, coded.added_to(space.total))

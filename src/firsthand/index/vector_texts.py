@@ -16,8 +16,9 @@ from firsthand.event import Event
 from firsthand.log.port import ContentReader
 
 from . import words
+from .embed.port import Embedder
 from .index_rows import passages_of
-from .shape import vector_key
+from .vectors import vector_key
 
 VERSION = 2
 TEXT_CHARACTERS_MAX = 2_000
@@ -27,6 +28,11 @@ PASSAGES_MAX = 64
 BESIDE_CHARACTERS_MAX = 200
 _SPEAKERS = ("name", "tool", "from")
 _BESIDE = ("subject", "title", "caption", "file", "filename", "path", "url")
+
+
+def identity_of(embedder: Embedder) -> str:
+    """Name the space of an embedder: its identity and the rules by which texts are cut for it."""
+    return f"{embedder.identity} texts-{VERSION}"
 
 
 def texts_of(event: Event, contents: ContentReader) -> Iterator[tuple[int, str]]:

@@ -30,14 +30,21 @@ from firsthand.errors import StoreDamaged
 from firsthand.log.port import Entry
 from firsthand.value import replace, value
 
-from .shape import CHUNK_VECTORS, EMPTY, HEAD_BYTES, KEY_STEP, bit_bytes, intact, position_of, sealed
-
 NAME = "vectors"
+CHUNK_VECTORS = 4_096
+EMPTY = 0
+"""The key of a slot whose vector was taken out: no event has position 0."""
+HEAD_BYTES = 8
+"""Before a kept vector's bytes: a checksum and the scale."""
+KEY_STEP = 1 << 40
+"""Greater than every position: the key of passage k of the event at position p is ``k * KEY_STEP + p``."""
 DROP_VECTORS = 5_000
 """Vectors of a space no longer wanted that go in one transaction: others write in between."""
 DROPPED = "dropped "
 """Stands before the key of a space that is being dropped, in the place of its embedder."""
 REPAIR = "'firsthand store rebuild' drops all vectors, and 'firsthand store follow' makes them anew"
+Outline = list[tuple[int, int, int, int]]
+"""Of the chunks of a space: number, version, least and greatest position."""
 _ROW_BYTES = 8
 _VERSIONS = (1 << 60) - 1
 
@@ -79,14 +86,10 @@ _SPACE = "SELECT key, namespace, identity, dimension, through, vectors, version,
 
 @value
 class Space:
-    """The vectors of one namespace by one embedder.
+    """The vectors of one namespace by one embedder: a row of `vector_space`.
 
-    Attributes:
-        through: the watermark, a position.
-        vectors: how many it holds.
-        version: counts every change of it, from a random number on: one that is dropped and made again under
-            the same key shares no version with the one before, so that nobody's memory of it passes for it.
-        total: the sum of its vectors, 8 bytes a dimension.
+    One that is dropped and made again under the same key shares no version with the one before, so that nobody's
+    memory of it passes for it.
     """
 
     key: int
@@ -101,13 +104,7 @@ class Space:
 
 @value
 class Chunk:
-    """Up to 4,096 slots.
-
-    Attributes:
-        first, last: least and greatest position among them, those taken out since included.
-        rows: key of each slot; 0 where it is empty.
-        bits: of all slots, one after the other.
-    """
+    """Up to 4,096 slots: a row of `vector_chunk`; its bounds include those of vectors that were taken out since."""
 
     number: int
     version: int
@@ -115,6 +112,31 @@ class Chunk:
     last: int
     rows: tuple[int, ...]
     bits: bytes
+
+
+def vector_key(position: int, number: int) -> int:
+    """Name the vector of a passage: by what stays when the text index numbers its rows anew."""
+    return number * KEY_STEP + position
+
+
+def position_of(key: int) -> int:
+    """Give the position of the event that a vector belongs to."""
+    return key & (KEY_STEP - 1)
+
+
+def bit_bytes(dimension: int) -> int:
+    """Say how many bytes the bits of a vector take: whole words of 64."""
+    return -(-dimension // 64) * 8
+
+
+def sealed(number: int, coded: bytes) -> bytes:
+    """Put a checksum before a coded vector; it covers its place too."""
+    return crc32(coded, number & 0xFFFF_FFFF).to_bytes(4, "little") + coded
+
+
+def intact(number: int, data: bytes, dimension: int) -> bool:
+    """Say whether a kept vector is what was written, in its place."""
+    return len(data) == HEAD_BYTES + dimension and sealed(number, data[4:]) == data
 
 
 class Vectors:
@@ -330,10 +352,10 @@ def _take_out(db: apsw.Connection, space: Space, positions: Collection[int]) -> 
 # reading -------------------------------------------------------------------------------------------
 
 
-def outline(db: apsw.Connection, space: Space) -> list[tuple[int, int, int, int]]:
-    """List the chunks of a space: number, version, least and greatest position."""
+def outline(db: apsw.Connection, space: Space) -> Outline:
+    """List the chunks of a space."""
     sql = "SELECT chunk, version, first, last FROM vector_chunk WHERE space = ? ORDER BY chunk"
-    rows = _all(db, sql, (space.key,))
+    rows: Outline = _all(db, sql, (space.key,))
     if not all(isinstance(number, int) for row in rows for number in row):
         raise StoreDamaged(f"the list of chunks of the vectors by {space.identity} is damaged; {REPAIR}")
     return rows

@@ -6,7 +6,7 @@ Ranks forget how far the first is ahead. The nearest passage counts half of what
 its words does, and the others in proportion: so the same number serves short turns and long
 messages. The invariant: what comes out is from 0 to 1, rises with both scores, and is the words'
 own score where there are no vectors. A cosine is that about the middle of the space
-(`firsthand.index.nearest`).
+(`firsthand.index.dense`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firsthand.index.columns import Columns
+from firsthand.index.dense import Scores
 from firsthand.index.index_rows import SITUATION
-from firsthand.index.nearest import Scores
 from firsthand.index.postings import IndexMoment
 from firsthand.value import field, value
 

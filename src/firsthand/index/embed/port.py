@@ -13,13 +13,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from firsthand.errors import FirsthandError, InvalidArgument, ModelError, ModelUnavailable
-from firsthand.index.shape import DIMENSION_MAX
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 IDENTITY_CHARACTERS_MAX = 300
+DIMENSION_MAX = 8_192
 NUMBER_MAX = 1e18
 """Of a vector's numbers: its length must still be a number of 32 bits."""
 BLANK_MIN = 16
