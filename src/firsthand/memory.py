@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Unpack
 
 from firsthand import event
 from firsthand.agents.agent import Agent
@@ -27,7 +27,7 @@ from firsthand.hosts.import_report import ImportReport, Progress
 from firsthand.ledger import statements
 from firsthand.ledger.facts import Fact, facts_standing
 from firsthand.ledger.ledger_recall import recall
-from firsthand.ledger.statements import Stated
+from firsthand.ledger.statements import How, Stated
 from firsthand.log.append import Appended
 from firsthand.log.backup import Backup
 from firsthand.log.erase import Erasure
@@ -129,9 +129,7 @@ class Memory(Space):
 
     # decide ------------------------------------------------------------------------------------------
 
-    def supersede(
-        self, old: Address, new: Address, quote_old: str, quote_new: str, *, by: str = AGENT, **where: Any
-    ) -> Stated:
+    def supersede(self, old: Address, new: Address, quote_old: str, quote_new: str, **how: Unpack[How]) -> Stated:
         """State that what one event says holds no longer, and what a later one says does; the log must prove it.
 
         What a user said is taken out only by what a user said later, else the decision waits for `firsthand ledger
@@ -140,34 +138,32 @@ class Memory(Space):
         Args:
             old, new: pointers; empty for an event that the quote is looked for in, newest first.
             quote_old, quote_new: words of the two events, byte for byte. ``by="user"`` may leave both empty.
-            by: ``user``, ``agent:NAME`` or ``model:NAME``.
-            where: ``session``, in whose turn it is stated, with which it takes effect (none: at once);
-                ``open_turn=True`` where the log lacks what was said in it; ``within``, the sessions in which a quote
-                without an event is looked for (none: all); ``reason``.
+            how: ``by`` (``user``, ``agent:NAME`` or ``model:NAME``); ``session``, in whose turn it is stated, with
+                which it takes effect (none: at once); ``open_turn=True`` where the log lacks what was said in it;
+                ``within``, the sessions in which a quote without an event is looked for (none: all); ``reason``;
+                ``keep=False`` to check and write nothing.
 
         Raises:
             DecisionRefused: the quotes do not prove it; the message says how to mend them.
             MalformedPointer, Unresolvable: a pointer names no event of this namespace; `Erased` when erased.
         """
-        return statements.supersede(self, old, new, quote_old, quote_new, by=by, **where)
+        return statements.supersede(self, old, new, quote_old, quote_new, **_by(how))
 
-    def retract(self, target: Address, quote: str, *, by: str = AGENT, **where: Any) -> Stated:
+    def retract(self, target: Address, quote: str, **how: Unpack[How]) -> Stated:
         """State that an event, or an assertion, holds no longer; the quote takes it back.
 
         Arguments and errors are those of `supersede`.
         """
-        return statements.retract(self, target, quote, by=by, **where)
+        return statements.retract(self, target, quote, **_by(how))
 
-    def assert_fact(
-        self, subject: str, text: str, quote: str, *, at: Address = "", by: str = AGENT, **where: Any
-    ) -> Stated:
+    def assert_fact(self, subject: str, text: str, quote: str, *, at: Address = "", **how: Unpack[How]) -> Stated:
         """State a fact that is to be kept, on words of the log; `facts` gives those that stand.
 
         Args:
             at: the event that the quote stands in; empty has it looked for, newest first.
-            by, where: as for `supersede`, as are its errors.
+            how: as for `supersede`, as are its errors.
         """
-        return statements.assert_fact(self, subject, text, quote, at=at, by=by, **where)
+        return statements.assert_fact(self, subject, text, quote, at=at, **_by(how))
 
     def facts(self, *, as_of: int | None = None) -> Iterator[Fact]:
         """Yield the facts that somebody asserted and that stand, the newest first, as of a position."""
@@ -347,3 +343,7 @@ class Memory(Space):
         rebuilt = self.log.rebuild(progress)
         self.wake()
         return rebuilt
+
+
+def _by(how: How) -> How:
+    return {"by": AGENT, **how}

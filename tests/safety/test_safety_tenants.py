@@ -290,6 +290,7 @@ COMMANDS: dict[str, list[str] | str] = {
     "ledger list": ["ledger list"],
     "ledger show": ["ledger show {their_pointer}"],
     "ledger supersede": ["ledger supersede {their_pointer} {pointer}"],
+    "ledger sweep": ["ledger sweep", "ledger sweep --model cat"],
     "ledger retract": ["ledger retract {their_pointer}"],
     "ledger assert": ["ledger assert a b --quote c --at {their_pointer}"],
     "ledger facts": ["ledger facts"],

@@ -49,7 +49,7 @@ from firsthand.event import INJECTED, UNSEARCHABLE, Event, Kind, Trust, to_bytes
 from firsthand.formats.tool_definitions import Call, Tool, is_own
 from firsthand.ledger.effect import Effect
 from firsthand.ledger.ledger_recall import recall
-from firsthand.ledger.statements import assert_fact, retract, supersede
+from firsthand.ledger.statements import How, assert_fact, retract, supersede
 from firsthand.moment import clock
 from firsthand.notes import turns
 from firsthand.notes.claim import Claim
@@ -320,18 +320,18 @@ class AgentTools:
             DecisionRefused: the quotes do not prove it; the message says how to mend them.
         """
         unread = capture.is_unread(self.agent)
-        where: dict[str, Any] = {
+        how: How = {
             "by": f"agent:{self.agent.name}", "session": next(turns.sessions_of(self.agent), ""), "open_turn": unread,
             "within": () if self.settings.across else self._own_names(),
         }  # fmt: skip
         try:
             match action:
                 case "assert":
-                    stated = assert_fact(self.space, subject, text, quote, at=at, **where)
+                    stated = assert_fact(self.space, subject, text, quote, at=at, **how)
                 case "supersede":
-                    stated = supersede(self.space, old, at, quote_old, quote, **where)
+                    stated = supersede(self.space, old, at, quote_old, quote, **how)
                 case _:
-                    stated = retract(self.space, old, quote, **where)
+                    stated = retract(self.space, old, quote, **how)
         except DecisionRefused as error:
             raise DecisionRefused(str(error).replace("quote_new", "quote")) from error
         why = shown(stated.sentence)

@@ -49,7 +49,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "ledger": (
         "list", "show", "facts", "supersede", "retract", "assert", "restore", "undo", "waiting", "approve", "diff",
-        "entries", "propose", "quarantine",
+        "entries", "propose", "quarantine", "sweep",
     ),
     "note": ("add",),
 }  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from firsthand.cli import entries
+from firsthand.cli import entries, sweep
 from firsthand.cli.argument_values import number
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import count, shown, table
@@ -66,6 +66,7 @@ def add(group: Parser) -> None:
     )
     command.add_argument("positions", nargs=2, type=number(0), metavar="POSITION", help="of the log")
     entries.add(group)
+    sweep.add(group)
 
 
 def _add_statements(group: Parser) -> None:

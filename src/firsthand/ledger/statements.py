@@ -12,6 +12,7 @@ them; nobody else may. Stated within a session's turn, a decision takes effect w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypedDict, Unpack
 
 from firsthand.errors import DecisionRefused, InvalidArgument
 from firsthand.event import IdMaker
@@ -61,75 +62,68 @@ def _others(piece: Quoted) -> str:
     return f", the newest of {piece.events} events" if piece.events > 1 else ""
 
 
+class How(TypedDict, total=False):
+    """How a decision is stated.
+
+    Attributes:
+        by: ``user`` (the default), ``agent:NAME`` or ``model:NAME``; only the user may leave quotes out.
+        session: in whose turn it is stated; it takes effect when that is over. Empty takes effect at once.
+        open_turn: the log lacks what was said in this turn, so that a quote that is nowhere may still come.
+        within: sessions in which a quote without an event is looked for; empty for all.
+        reason: why; it is kept.
+        keep: False checks it and writes nothing.
+    """
+
+    by: str
+    session: str
+    open_turn: bool
+    within: Sequence[str]
+    reason: str
+    keep: bool
+
+
 def supersede(
-    space: Space, old: Address, new: Address, quote_old: str = "", quote_new: str = "", *,
-    by: str = USER, session: str = "", open_turn: bool = False, reason: str = "",
-    within: Sequence[str] = (),
-) -> Stated:  # fmt: skip
+    space: Space, old: Address, new: Address, quote_old: str = "", quote_new: str = "", **how: Unpack[How]
+) -> Stated:
     """State that what one event says holds no longer, and what a later one says does.
 
     Args:
         old, new: pointers; empty for an event that the quote is looked for in, newest first.
-        by: ``user``, ``agent:NAME`` or ``model:NAME``; only the user may leave the quotes out.
-        session: in whose turn it is stated; it takes effect when that is over. Empty takes effect at once.
-        open_turn: the log lacks what was said in this turn, so that a quote that is nowhere may still come.
-        within: sessions in which a quote without an event is looked for; empty for all.
+        how: see `How`.
 
     Raises:
         DecisionRefused: its quotes do not prove it; the message says how to mend them.
         MalformedPointer, Unresolvable: a pointer names no event of this namespace; `Erased` when it was erased.
     """
-    made = Decision(
-        "", "supersede", "", _address(old), _address(new), reason, by=by, quotes=_quotes(quote_old, quote_new)
-    )
-    return _stated(space, replace(made, session=session), open_turn=open_turn, within=within)
+    made = Decision("", "supersede", "", _address(old), _address(new), quotes=_quotes(quote_old, quote_new))
+    return _stated(space, made, how)
 
 
-def retract(
-    space: Space, target: Address, quote: str = "", *,
-    by: str = USER, session: str = "", open_turn: bool = False, reason: str = "",
-    within: Sequence[str] = (),
-) -> Stated:  # fmt: skip
-    """State that an event, or an assertion, holds no longer.
+def retract(space: Space, target: Address, quote: str = "", **how: Unpack[How]) -> Stated:
+    """State that an event, or an assertion, holds no longer; errors are those of `supersede`.
 
     Args:
         target: its pointer; with a range of bytes that part of it.
         quote: the words that take it back; they stand in a later event, or are the target's own.
-        by, session, open_turn, within: as for `supersede`.
-
-    Raises:
-        DecisionRefused: its quote does not prove it; the message says how to mend it.
-        MalformedPointer, Unresolvable: the pointer names no event of this namespace; `Erased` when it was erased.
     """
     if not target:
         raise InvalidArgument("a retraction names the event that is taken back; got no pointer. recall finds it.")
-    made = Decision("", "retract", "", _address(target), "", reason, by=by, quotes=_quotes(quote), session=session)
-    return _stated(space, made, open_turn=open_turn, within=within)
+    return _stated(space, Decision("", "retract", "", _address(target), quotes=_quotes(quote)), how)
 
 
-def assert_fact(
-    space: Space, subject: str, text: str, quote: str, *,
-    at: Address = "", by: str = USER, session: str = "", open_turn: bool = False, reason: str = "",
-    within: Sequence[str] = (),
-) -> Stated:  # fmt: skip
-    """State a fact that is to be kept, on words of the log.
+def assert_fact(space: Space, subject: str, text: str, quote: str, *, at: Address = "", **how: Unpack[How]) -> Stated:
+    """State a fact that is to be kept, on words of the log; errors are those of `supersede`.
 
     Args:
         subject: what it is about, in a few words.
         text: the fact, in one sentence.
         quote: the words that it rests on.
         at: the event that they stand in; empty has them looked for, newest first.
-        by, session, open_turn, within: as for `supersede`.
-
-    Raises:
-        DecisionRefused: the quote does not stand there; the message says how to mend it.
-        MalformedPointer, Unresolvable: the pointer names no event of this namespace; `Erased` when it was erased.
     """
     if not (subject.strip() and text.strip()):
         raise InvalidArgument(f"an assertion has a subject and a text; got {subject!r:.60} and {text!r:.60}")
     subject, text = " ".join(subject.split()), " ".join(text.split())
-    made = Decision("", "assert", subject, _address(at), "", reason, by=by, text=text, quotes=_quotes(quote))
-    return _stated(space, replace(made, session=session), open_turn=open_turn, within=within)
+    return _stated(space, Decision("", "assert", subject, _address(at), text=text, quotes=_quotes(quote)), how)
 
 
 def _address(address: Address) -> str:
@@ -141,8 +135,11 @@ def _quotes(*quotes: str) -> tuple[str, ...]:
     return tuple(quote.strip() for quote in quotes) if any(quotes) else ()
 
 
-def _stated(space: Space, decision: Decision, *, open_turn: bool, within: Sequence[str]) -> Stated:
+def _stated(space: Space, stated: Decision, how: How) -> Stated:
     """Check a statement, and keep it with the state that it has."""
+    decision = replace(
+        stated, by=how.get("by", USER), session=how.get("session", ""), reason=how.get("reason", "")
+    )  # fmt: skip
     # 1) What is asked for must be complete: words, or a user who points.
     wanted = 2 if decision.action == "supersede" else 1
     given = [quote for quote in decision.quotes if quote]
@@ -153,8 +150,8 @@ def _stated(space: Space, decision: Decision, *, open_turn: bool, within: Sequen
     if points and not all((decision.target, decision.by_fact or decision.action == "retract")):
         raise DecisionRefused(f"{decision.action} is refused: without quotes it names its events; name them by pointer")
     # 2) The log proves it, or lacks the words of this turn.
-    evidence = examined(space, decision, within=within)
-    pending = bool(evidence.faults) and evidence.may_come and open_turn and bool(decision.session)
+    evidence = examined(space, decision, within=how.get("within", ()))
+    pending = bool(evidence.faults) and evidence.may_come and how.get("open_turn", False) and bool(decision.session)
     if evidence.faults and not pending:
         raise DecisionRefused(f"{decision.action} is refused: {'; '.join(evidence.faults)}")
     made = _with_state(evidence, pending=pending)
@@ -163,7 +160,8 @@ def _stated(space: Space, decision: Decision, *, open_turn: bool, within: Sequen
     known = _same(log, made)
     if known is not None:
         return Stated(known, evidence.quoted, is_new=False)
-    return Stated(log.keep([checked(made)])[0], evidence.quoted, faults=evidence.faults)
+    checked(made)
+    return Stated(log.keep([made])[0] if how.get("keep", True) else made, evidence.quoted, faults=evidence.faults)
 
 
 def _with_state(evidence: Evidence, *, pending: bool) -> Decision:
