@@ -28,6 +28,7 @@ from inspector_store import SESSION, WINDOW, fill  # noqa: E402 - of the tests
 PICTURES = {
     "inspector-session.png": f"/session?name={SESSION}&open=3",
     "inspector-calls.png": f"/calls?name={WINDOW}&call=20",
+    "inspector-volunteered.png": "/volunteered",
 }
 
 
@@ -43,7 +44,7 @@ def main() -> None:
         server.start()
         with sync_playwright() as run:
             browser = run.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-            page = browser.new_page(viewport={"width": 1280, "height": 800})
+            page = browser.new_page(viewport={"width": 1280, "height": 720})
             page.goto(f"{server.url}/open?key={server.keys.link()}&to=/{place}/sessions")
             for name, path in PICTURES.items():
                 page.goto(f"{server.url}/{place}{path}")

@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator
 
 from firsthand import Draft, Kind, Memory, Trust
+from firsthand.ledger.statements import assert_fact, retract, supersede
 from firsthand.moment import Moment
 
 BEGIN_US = 1_795_000_000_000_000
@@ -116,6 +117,25 @@ def fill(memory: Memory) -> None:
         begin = BEGIN_US - (number + 1) * 86_400_000_000
         memory.append(list(coding_drafts(5 + number, number, begin)), session=f"codex:{number:08x}")
     window(memory)
+    decide(memory)
+
+
+def decide(memory: Memory) -> None:
+    """Give the session an agent, records of what was shown to it, decisions and a fact."""
+    memory.agent("billing").enrol(SESSION)
+    said = [event for event in memory.events(SESSION) if event.kind is Kind.USER_MESSAGE]
+    shown = json.dumps({"shown": [said[1].pointer, said[7].pointer], "tokens": 212}).encode()
+    about = {"event": "SessionStart", "source": "startup", "host": "claude-code"}
+    drafts = [
+        Draft(Kind.INJECTION, shown, "application/json", about, origin="firsthand", trust=Trust.TRUSTED),
+        Draft(
+            Kind.TOOL_CALL, json.dumps({"pointer": said[7].pointer}).encode(), meta={"tool": "expand", "call_id": "e"}
+        ),
+    ]
+    memory.append(drafts, session=SESSION)
+    supersede(memory, said[0].pointer, said[1].pointer)
+    retract(memory, said[9].pointer)
+    assert_fact(memory, "staging database", "db-7.internal on port 5433", "db-7.internal, port 5433")
 
 
 def window(memory: Memory, turns: int = 24, tokens: int = 6_000) -> None:

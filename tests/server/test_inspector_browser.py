@@ -99,7 +99,8 @@ def open_browser(chromium, server):
 PAGES = {
     "sessions": "/sessions", "session": f"/session?name={SESSION}&open=2,9", "calls": f"/calls?name={WINDOW}",
     "host calls": f"/calls?name={SESSION}", "recall": "/recall?q=rounding+half+up", "asked nothing": "/recall",
-    "nothing found": "/recall?q=quokka", "refused": "/sessions?colour=red",
+    "nothing found": "/recall?q=quokka", "volunteered": "/volunteered", "ledger": "/ledger", "health": "/health",
+    "erase": "/erase?words=port+5433", "refused": "/sessions?colour=red",
 }  # fmt: skip
 
 

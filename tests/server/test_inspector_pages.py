@@ -6,6 +6,7 @@ import hashlib
 import html
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 
 import pytest
@@ -21,7 +22,7 @@ from firsthand.moment import Moment
 from firsthand.server.inspector import texts
 from firsthand.server.inspector.pages import PAGES
 from firsthand.server.inspector.turns import turns_of
-from stores import SOAK
+from stores import SOAK, damage_index
 
 PAGE_BYTES_MAX = 150_000
 
@@ -68,8 +69,8 @@ class Elements(HTMLParser):
         for name, text in attributes:
             if name.startswith("on") or name in {"style", "srcdoc", "formaction"}:
                 self.wrong.append(f"{tag} {name}")
-            leads = name in {"href", "src", "action", "data-load", "data-turn", "data-live"}
-            if leads and not re.match(r"/(?![/\\\\])|#", text or ""):
+            leads = name in {"href", "src", "action", "data-load", "data-live"}
+            if leads and not re.match(r"/(?![/\\\\])|#|\?", text or ""):
                 self.wrong.append(f"{tag} {name}={text}")
 
 
@@ -90,7 +91,8 @@ def test_the_sessions_stand_in_a_list_and_are_found_by_words(pages):
     everything = pages.ask("/sessions")
     assert everything.status_code == 200
     names = re.findall(r'session\?name=([^"&]+)"', everything.text)
-    assert names[0] == WINDOW
+    assert names[0] == SESSION
+    assert names.count(WINDOW) == 1
     assert set(names) == {WINDOW, SESSION, *(f"codex:{number:08x}" for number in range(6))}
     fields = pages.ask("/sessions.json").json()
     first = next(row for row in fields["sessions"] if row["name"] == SESSION)
@@ -276,7 +278,7 @@ def test_a_large_store_costs_little_processor_and_few_bytes(tmp_path):
     client = PageClient(tmp_path / "store")
     addresses = [
         "/sessions", "/session?name=host:7", "/session?name=host:7&open=3,4,5", "/calls?name=host:7",
-        f"/event?pointer={pointer}", "/recall",
+        f"/event?pointer={pointer}", "/recall", "/volunteered", "/ledger", "/health", "/erase",
     ]  # fmt: skip
     for address in addresses:
         seconds = []
@@ -285,6 +287,125 @@ def test_a_large_store_costs_little_processor_and_few_bytes(tmp_path):
             seconds.append(client.processor_s)
         assert (response.status_code, len(response.content) <= PAGE_BYTES_MAX) == (200, True)
         assert min(seconds) <= 0.1, (address, seconds)
+    client.stores.close()
+
+
+def test_reading_changes_nothing(pages, store):
+    """No page that is read writes a file or an event, the preamble of the next session included."""
+
+    def files():
+        return {path: path.stat().st_mtime_ns for path in store.rglob("*") if path.suffix not in {".db-wal", ".db-shm"}}
+
+    pages.ask("/sessions")
+    before = files()
+    for name in PAGES:
+        pages.ask(f"/{name}")
+    assert "db-7.internal" in pages.ask("/volunteered").text
+    assert files() == before
+
+
+def test_the_next_preamble_stands_there_as_it_would_be_read(pages, store):
+    """The page of what is volunteered has the preamble word for word, and what was shown with whether it was opened."""
+    with Memory(store, read_only=True, embedder="none") as memory:
+        preamble = memory.agent("billing").preamble().text
+    page = pages.ask("/volunteered")
+    text = html.unescape(re.sub(r"<[^>]+>", "", re.search(r'<pre class="say">(.*?)</pre>', page.text, re.DOTALL)[1]))
+    assert text == preamble
+    (record,) = pages.ask("/volunteered.json").json()["shown"]
+    assert [piece["used"] for piece in record["pieces"]] == [False, True]
+    assert (record["surface"], record["tokens"]) == ("SessionStart", 212)
+
+
+def test_the_ledger_shows_what_stands_and_what_it_replaced(pages):
+    """Decisions stand newest first with both events, quotes and state; as of a position only those before it."""
+    fields = pages.ask("/ledger.json").json()
+    assert [decision["action"] for decision in fields["decisions"]] == ["assert", "retract", "supersede"]
+    assert {decision["state"] for decision in fields["decisions"]} == {"in force"}
+    assert (fields["decisions"][2]["old"]["line"], fields["decisions"][2]["new"]["line"]) == (ASKS[0], ASKS[1])
+    assert [fact["text"] for fact in fields["facts"]] == ["db-7.internal on port 5433"]
+    before = pages.ask(f"/ledger.json?as_of={fields['decisions'][1]['position']}").json()
+    assert ([decision["action"] for decision in before["decisions"]], before["facts"]) == (["retract", "supersede"], [])
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A store of the test's own, with its pages."""
+    with Memory(tmp_path / "store", embedder="none") as memory:
+        fill(memory)
+    client = PageClient(tmp_path / "store")
+    yield client
+    client.stores.close()
+    with Memory(tmp_path / "store", read_only=True) as memory:
+        assert memory.verify().problems == ()
+
+
+def test_a_form_changes_what_it_says_and_nothing_else_does(own):
+    """A decision is undone, a switch turned and a piece held back by a form with its proof; without it nothing is."""
+    decision = own.ask("/ledger.json").json()["decisions"][0]["id"]
+    assert own.ask("/undo", "POST", {"decision": decision}, Origin="http://127.0.0.1:1").status_code == 403
+    assert own.ask(f"/undo?decision={decision}").status_code == 404
+    assert own.ask("/ledger.json").json()["decisions"][0]["state"] == "in force"
+    assert own.send("/undo", {"decision": decision}).headers["location"] == f"{own.base}/ledger"
+    states = {row["action"]: row["state"] for row in own.ask("/ledger.json").json()["decisions"]}
+    assert (states["assert"], states["undo"]) == ("undone", "in force")
+    assert own.send("/switch", {"switch": "cues", "to": "off", "agent": "billing"}).status_code == 303
+    switches = {row["name"]: row["on"] for row in own.ask("/volunteered.json").json()["switches"]}
+    assert switches == {"preamble": True, "cues": False, "recall": True, "actions": True, "episodes": True}
+    assert own.send("/switch", {"switch": "record", "to": "off"}).status_code == 400
+    piece = own.ask("/volunteered.json").json()["shown"][0]["pieces"][0]["pointer"]
+    assert piece in own.ask("/volunteered").text
+    own.send("/not-again", {"pointer": piece})
+    assert own.ask("/ledger.json").json()["decisions"][0]["action"] == "quarantine"
+    assert piece not in own.ask("/volunteered.json").json()["next"]["text"]
+
+
+def test_an_erasure_shows_what_goes_wants_its_number_and_proves_it(own):
+    """What would go is shown and stays until its number is typed; then it is gone, and the page says how it knows."""
+    shown = own.ask("/erase.json?words=port 5433").json()
+    assert shown["number"] == len(shown["going"]) == 9
+    gone = shown["going"][0]["pointer"]
+    for typed in ("", "8", "yes"):
+        refused = own.send("/erase", {"words": "port 5433", "count": typed})
+        assert (refused.status_code, "Nothing was erased" in refused.text) == (400, True)
+    assert own.ask(f"/raw?pointer={gone}").status_code == 200
+    page = own.send("/erase", {"words": "port 5433", "count": "9", "reason": "asked for"})
+    assert (page.status_code, "Gone" in text_of(page), "the chain still verifies" in text_of(page)) == (200, True, True)
+    assert own.ask(f"/raw?pointer={gone}").status_code == 404
+    assert "was erased" in text_of(own.ask(f"/event?pointer={gone}"))
+    assert own.ask("/erase.json?words=port 5433").json()["number"] == 0
+    assert len(own.ask("/erase.json").json()["past"]) >= 1
+
+
+def test_health_says_what_is_broken_and_what_to_type(own, tmp_path):
+    """A whole store is healthy and verifies on the page; one whose index lost its rows is broken, with the command."""
+    assert "Healthy" in text_of(own.ask("/health"))
+    assert "Verified" in text_of(own.send("/verify", {}))
+    assert own.ask("/verify").status_code == 404
+    shutil.copytree(tmp_path / "store", tmp_path / "copy")
+    damage_index(tmp_path / "copy", "UPDATE reach SET fault = 'stopped by hand'")
+    broken = PageClient(tmp_path / "copy")
+    page = text_of(broken.ask("/health"))
+    assert "Broken" in page
+    assert "firsthand store rebuild" in page
+    broken.stores.close()
+
+
+def test_a_session_of_many_turns_is_read_page_by_page(tmp_path):
+    """Of a session of 1,500 short turns each page is small and leads to the next one, and no turn is missed."""
+    with Memory(tmp_path / "store", embedder="none") as memory:
+        memory.append([Draft(Kind.USER_MESSAGE, b"turn %d <&> " % turn * 30) for turn in range(1_500)], session="long")
+    client = PageClient(tmp_path / "store")
+    seen, path = [], "/session?name=long"
+    while path:
+        page = client.ask(path)
+        assert len(page.content) <= PAGE_BYTES_MAX
+        seen += [int(number) for number in re.findall(r'id="t(\d+)"', page.text)]
+        following = re.search(r'rel="next" href="[^"]*(/session\?[^"]+)"', page.text)
+        path = html.unescape(following[1]) if following else ""
+    assert seen == list(range(1, 1_501))
+    middle = client.ask("/session?name=long&turn=700").text
+    assert 'id="t700"' in middle
+    assert 'rel="prev"' in middle
     client.stores.close()
 
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from firsthand import Erased, Erasure, Event, Kind, Memory, Query, pointer
+from firsthand import Erasure, Event, Kind, Memory, pointer
 from firsthand.agents.side_files import files_holding, record_waiting
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import clock, count, cut, first_line, shown, size
@@ -25,43 +24,12 @@ from firsthand.cli.output import Output
 from firsthand.cli.serve import end_server
 from firsthand.cli.stores import Damaged, to_write, walk
 from firsthand.event import spellings
+from firsthand.health.erasure import Proof, drawn, proof_of, whole_records
 from firsthand.server import spool
 from firsthand.server.hook_answers import answered
-from firsthand.value import value
 
-STRINGS_MAX = 12
 TAKE_IN_S = 60.0
 SHOWN_MAX = 50
-_STRING = re.compile(r"[^\s\"'<>(){}\[\],;]{4,80}")
-_READ_BYTES = 1 << 20  # of an event, to draw strings from
-
-
-@value
-class Proof:
-    """What was looked for after an erasure.
-
-    Attributes:
-        strings: drawn from the content before it went.
-        found: those of them that still led to an erased event; none, if all is well.
-        elsewhere: pointers of events that were not erased and hold one of the strings.
-        expands: pointers of erased events that still expand; none, if all is well.
-        scanned: events that still hold the text asked for.
-        calls: files of calls that hooks kept and that still hold the text asked for.
-        chain: True when the store verifies.
-    """
-
-    strings: int
-    found: tuple[str, ...]
-    elsewhere: tuple[str, ...]
-    expands: tuple[str, ...]
-    scanned: tuple[str, ...]
-    calls: tuple[str, ...]
-    chain: bool
-
-    @property
-    def ok(self) -> bool:
-        """True when nothing is left and the chain holds."""
-        return not (self.found or self.expands or self.scanned or self.calls) and self.chain
 
 
 def add(group: Parser) -> None:
@@ -96,11 +64,11 @@ def _erase(chosen: argparse.Namespace, out: Output) -> int:
         if not chosen.yes and not _agrees(events, calls, out):
             return USAGE
         # 3) Erase, and look for what must not be there any more.
-        strings = _drawn(memory, events)
+        strings = drawn(memory, events)
         addresses = [f"fh:{event.id}" for event in events]
         done = memory.erase(addresses, reason=chosen.reason, containing=chosen.containing or "")
         end_server()  # its memory holds what it read; the next hook starts another
-        proof = _prove(memory, done, strings, chosen.containing, out)
+        proof = _prove(memory, done, strings, chosen.containing or "", out)
     _say_done(done, proof, out)
     return DONE if proof.ok else DAMAGED
 
@@ -131,25 +99,7 @@ def _wanted(memory: Memory, chosen: argparse.Namespace, out: Output) -> list[Eve
     if chosen.containing:
         for event in holding(memory, chosen.containing, out):
             named[event.position] = event
-    whole: dict[int, Event] = {}
-    for event in named.values():
-        whole |= {part.position: part for part in _record(memory, event)}
-    return [event for _, event in sorted(whole.items()) if not event.erased]
-
-
-def _record(memory: Memory, event: Event) -> list[Event]:
-    """Give all events of the source record that an event was cut from."""
-    parts = [event]
-    if event.part:
-        for earlier in memory.events(event.session, before=event.position, newest_first=True, limit=event.part):
-            parts.insert(0, earlier)
-    if not parts[0].envelope and not event.part:
-        return parts
-    for later in memory.events(event.session, after=event.position):
-        if later.part != parts[-1].part + 1:
-            break
-        parts.append(later)
-    return parts
+    return whole_records(memory, named.values())
 
 
 def holding(memory: Memory, text: str, out: Output) -> list[Event]:
@@ -213,49 +163,13 @@ def _agrees(events: Sequence[Event], calls: Sequence[Path], out: Output) -> bool
 # proof -----------------------------------------------------------------------------------------------
 
 
-def _drawn(memory: Memory, events: Sequence[Event]) -> list[str]:
-    """Draw strings from the content that is to go: the longest, from all of it."""
-    drawn: dict[str, None] = {}
-    for event in events:
-        data = bytearray()
-        for piece in memory.stream(f"fh:{event.id}"):
-            data += piece
-            if len(data) >= _READ_BYTES:
-                break
-        strings = sorted(
-            set(_STRING.findall(data.decode("utf-8", "ignore"))), key=lambda string: (-len(string), string)
-        )
-        drawn.update(dict.fromkeys(strings[: max(1, STRINGS_MAX // len(events))]))
-        if len(drawn) >= STRINGS_MAX:
-            break
-    return list(drawn)
-
-
-def _prove(memory: Memory, done: Erasure, strings: Sequence[str], containing: str | None, out: Output) -> Proof:
-    gone = {f"fh:{identifier}" for identifier in done.erased}
-    hits: list[str] = []
-    elsewhere: dict[str, None] = {}
-    for string in strings:
-        for hit in memory.recall(Query(string, hits_max=100)):
-            if hit.pointer in gone:
-                hits.append(hit.pointer)
-            elif string in hit.exact and hit.kind is not Kind.ERASURE:
-                elsewhere[hit.pointer] = None
-    expands = [address for address in sorted(gone) if not _is_erased(memory, address)]
-    scanned = [f"fh:{event.id}" for event in holding(memory, containing, out)] if containing else []
-    verified = memory.verify(progress=lambda at, total: out.progress(lambda: f"verified {at:,} of {total:,} events"))
-    calls = tuple(map(str, files_holding(memory.path, containing))) if containing else ()
-    return Proof(len(strings), tuple(hits), tuple(elsewhere), tuple(expands), tuple(scanned), calls, verified.ok)
-
-
-def _is_erased(memory: Memory, address: str) -> bool:
-    """Say whether a pointer is known as erased, and gives not one byte."""
-    try:
-        for _ in memory.stream(address):
-            return False
-    except Erased:
-        return True
-    return False
+def _prove(memory: Memory, done: Erasure, strings: Sequence[str], containing: str, out: Output) -> Proof:
+    return proof_of(
+        memory, done.erased, strings,
+        scanned=tuple(f"fh:{event.id}" for event in holding(memory, containing, out)) if containing else (),
+        calls=tuple(map(str, files_holding(memory.path, containing))) if containing else (),
+        progress=lambda at, total: out.progress(lambda: f"verified {at:,} of {total:,} events"),
+    )  # fmt: skip
 
 
 def _say_done(done: Erasure, proof: Proof, out: Output) -> None:
@@ -264,7 +178,7 @@ def _say_done(done: Erasure, proof: Proof, out: Output) -> None:
             "erased": [f"fh:{name}" for name in done.erased], "already": [f"fh:{name}" for name in done.already],
             "artifacts_removed": done.artifacts_removed, "artifacts_kept": done.artifacts_kept,
             "recorded": list(done.pointers), "files": list(done.files), "calls": list(done.calls), "proof": {
-                "strings": proof.strings, "found": list(proof.found), "elsewhere": list(proof.elsewhere),
+                "strings": proof.strings, "found": list(proof.leads), "elsewhere": list(proof.elsewhere),
                 "expands": list(proof.expands), "scanned": list(proof.scanned), "calls": list(proof.calls),
                 "chain": proof.chain, "ok": proof.ok,
             },
@@ -281,7 +195,7 @@ def _say_done(done: Erasure, proof: Proof, out: Output) -> None:
         out.line(f"still in a file that is yours: {shown(path)}")
     if len(done.files) > SHOWN_MAX:
         out.line(f"... and in {len(done.files) - SHOWN_MAX:,} further ones: --json")
-    out.line(f"looked for {count(proof.strings, 'string')} drawn from it: {len(proof.found)} lead to an erased event")
+    out.line(f"looked for {count(proof.strings, 'string')} drawn from it: {len(proof.leads)} lead to an erased event")
     if proof.expands:
         out.line(f"still to be read: {', '.join(proof.expands)}")
     if proof.scanned:

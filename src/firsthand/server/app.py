@@ -120,6 +120,8 @@ class _Pages:
             raise HTTPException(404, f"there is no page {name!r:.80} here; there are: {', '.join(PAGES)}")
         asked = await self._asked(request)
         page = await run_in_threadpool(self._made, request, made, asked)
+        if page.status == 303:
+            return RedirectResponse(page.fields["to"], 303)
         if dot:
             return Response(as_json(page), page.status, media_type="application/json")
         part = request.headers.get("x-part") == "1"

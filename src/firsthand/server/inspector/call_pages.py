@@ -23,6 +23,7 @@ from firsthand.formats import canonical
 from firsthand.server.inspector import texts
 from firsthand.server.inspector.page import Asked, Page, Place
 from firsthand.server.inspector.session_pages import info_of, title
+from firsthand.value import value
 from firsthand.window import Budget, Item
 
 CALLS_MAX = 800
@@ -84,14 +85,13 @@ def sent(place: Place, asked: Asked) -> Page:
     other = asked.text("against")
     call = place.memory.anatomy(pointer)
     replayed = _replayed(place, pointer)
-    listed = [*_messages(replayed)]
-    if part:
-        listed = [message for message in listed if message["part"] == part]
+    listed = [message for message in _messages(replayed) if part in ("", message.part)]
     left_out = 0 if whole else max(0, len(listed) - FIRST_MESSAGES - LAST_MESSAGES)
     fields: dict[str, Any] = {
         "name": call.session, "call": call, "same": replayed.same, "note": replayed.note, "part": part, "whole": whole,
-        "first": listed if not left_out else listed[:FIRST_MESSAGES], "left_out": left_out,
-        "last": listed[-LAST_MESSAGES:] if left_out else [], "number": len(listed), "against": other,
+        "first": [message.view() for message in (listed[:FIRST_MESSAGES] if left_out else listed)],
+        "last": [message.view() for message in listed[-LAST_MESSAGES:]] if left_out else [],
+        "left_out": left_out, "number": len(listed), "against": other,
     }  # fmt: skip
     if other:
         fields |= _compared(place, other, pointer, replayed)
@@ -178,28 +178,35 @@ def _replayed(place: Place, pointer: str) -> Replay:
     return place.memory.replay(pointer)
 
 
-def _messages(replayed: Replay) -> Iterator[dict[str, Any]]:
-    """Give what was sent in its order, a line each: system and tools as one, then message by message."""
+@value
+class _Message:
+    """One message of a body, as what it is to the window."""
+
+    number: int
+    part: str
+    style: str
+    body: Any
+
+    def view(self) -> dict[str, Any]:
+        """Write it as a line."""
+        return {
+            "number": self.number, "part": self.part, "style": self.style, "line": texts.first_line(_words(self.body)),
+            "bytes": len(canonical.dump({"m": self.body})) - 6,
+        }  # fmt: skip
+
+
+def _messages(replayed: Replay) -> Iterator[_Message]:
+    """Give what was sent in its order: system and tools as one, then message by message."""
     body = replayed.body
-    system = body.get("system")
-    if system:
-        yield _message(0, parts.SYSTEM, "o", system)
+    if body.get("system"):
+        yield _Message(0, parts.SYSTEM, "o", body["system"])
     if body.get("tools"):
-        yield _message(0, parts.TOOLS, "l", body["tools"])
+        yield _Message(0, parts.TOOLS, "l", body["tools"])
     listed = body["input"] if "input" in body else body["messages"]
     for number, message in enumerate(listed, 1):
-        if number == len(listed) and message.get("role") == "user":
-            part, style = parts.NEWEST, "u"
-        else:
-            part, style = _part_of(message)
-        yield _message(number, part, style, message)
-
-
-def _message(number: int, part: str, style: str, message: Any) -> dict[str, Any]:
-    return {
-        "number": number, "part": part, "style": style, "bytes": len(canonical.dump({"m": message})) - 6,
-        "line": texts.first_line(_words(message)), "pointer": "",
-    }  # fmt: skip
+        newest = number == len(listed) and message.get("role") == "user"
+        part, style = (parts.NEWEST, "u") if newest else _part_of(message)
+        yield _Message(number, part, style, message)
 
 
 def _part_of(message: dict[str, Any]) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from firsthand.server.inspector import call_pages, event_pages, session_pages
+from firsthand.server.inspector import call_pages, decision_pages, event_pages, health_pages, session_pages
 from firsthand.server.inspector.page import Asked, Page, Place
 
 Made = Callable[[Place, Asked], Page]
@@ -17,8 +17,19 @@ PAGES: Mapping[str, Made] = {
     "sent": call_pages.sent,
     "recall": event_pages.recall,
     "event": event_pages.event,
+    "volunteered": decision_pages.volunteered,
+    "ledger": decision_pages.ledger,
+    "health": health_pages.health,
+    "erase": health_pages.erase,
 }
 """What is read."""
 
-ACTIONS: Mapping[str, Made] = {}
-"""What a form changes."""
+ACTIONS: Mapping[str, Made] = {
+    "erase": health_pages.erase_now,
+    "verify": health_pages.verify,
+    "undo": decision_pages.undo,
+    "approve": decision_pages.approve,
+    "switch": decision_pages.switch,
+    "not-again": decision_pages.not_again,
+}
+"""What a form changes, or takes long to look at."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import islice, pairwise
+from pathlib import Path
 from typing import Any
 
 from firsthand.errors import Unresolvable
@@ -19,7 +20,8 @@ from firsthand.space import Space
 SESSIONS_PAGE = 40
 TITLES_READ_MAX = 2_000
 EVENTS_PAGE = 1_400
-ROOM_BYTES = 60_000
+TURNS_PAGE = 80
+ROOM_BYTES = 45_000
 OPEN_MAX = 5
 LIVE_S = 10 * 60
 _COUNTED_EVENTS_MAX = 150_000
@@ -43,7 +45,10 @@ def sessions(place: Place, asked: Asked) -> Page:
     hosts: dict[str, int] = {}
     for info in infos:
         hosts[host_of(info.name)] = hosts.get(host_of(info.name), 0) + 1
+    own = [info for info in infos if not info.turns]
+    everything = asked.has("everything")
     picked = [info for info in infos if not host or host_of(info.name) == host]
+    picked = picked if everything or host or words else [info for info in picked if info.turns]
     if words:
         picked = [info for info in picked[:TITLES_READ_MAX] if _matches(place, info, words)]
     page = picked[(before - 1) * SESSIONS_PAGE : before * SESSIONS_PAGE]
@@ -52,7 +57,9 @@ def sessions(place: Place, asked: Asked) -> Page:
     position, head = place.memory.position, place.memory.head()
     fields: dict[str, Any] = {
         "sessions": listed, "number": len(picked), "all": len(infos), "events": position, "head": head,
-        "bytes": _store_bytes(place), "hosts": hosts, "host": host, "words": words, "page": before,
+        "bytes": store_bytes(place.memory.path), "hosts": hosts, "host": host, "words": words, "page": before,
+        "own": len(own),
+        "everything": everything,
         "pages": -(-len(picked) // SESSIONS_PAGE), "through": position,
     }  # fmt: skip
     return Page("sessions.html", "Sessions", fields)
@@ -116,8 +123,9 @@ def _countable(page: Sequence[SessionInfo]) -> bool:
     return bool(page) and sum(info.events for info in page) <= _COUNTED_EVENTS_MAX
 
 
-def _store_bytes(place: Place) -> int:
-    files = (place.memory.path / name for name in ("firsthand.db", "firsthand.db-wal"))
+def store_bytes(store: Path) -> int:
+    """Give what a store's database takes on the disk."""
+    files = (store / name for name in ("firsthand.db", "firsthand.db-wal"))
     return sum(path.stat().st_size for path in files if path.exists())
 
 
@@ -140,6 +148,9 @@ def session(place: Place, asked: Asked) -> Page:
     events = list(space.events(name, after=begin, limit=EVENTS_PAGE + 1))
     following = events[EVENTS_PAGE].position - 1 if len(events) > EVENTS_PAGE else 0
     turns = turns_of(events[:EVENTS_PAGE])
+    if len(turns) > TURNS_PAGE:
+        following = turns[TURNS_PAGE].events[0].position - 1
+        turns = turns[:TURNS_PAGE]
     room = texts.Room(ROOM_BYTES)
     listed: list[dict[str, Any]] = []
     for number, each in enumerate(turns):
@@ -242,7 +253,7 @@ def _map(place: Place, info: SessionInfo) -> dict[str, Any] | None:
     number = max(_LABELS, long // width + 1)
     each = -(-number // _LABELS)
     columns = rows.columns(place.memory, info.name, begin, width)
-    href = f"{place.base}/session?name={texts.query(info.name)}&turn="
+    href = f"?name={texts.query(info.name)}&turn="
     counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     turns: dict[int, int] = {}
     for column in columns:

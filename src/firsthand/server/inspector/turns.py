@@ -24,6 +24,7 @@ ROWS_AT_END = 5
 DIFF_LINES_MAX = 60
 _DIFFERING_CHARACTERS_MAX = 20_000
 _EDITS = (("old_string", "new_string"), ("oldText", "newText"), ("old_str", "new_str"), ("old", "new"))
+_SIGNS = (*(f'"{new}"' for _, new in _EDITS), "*** Begin Patch")
 _COMPACTIONS = frozenset({Kind.SUMMARY, Kind.RECEIPT})
 ABOUT_SESSION = frozenset({Kind.SESSION, Kind.ANATOMY, Kind.INJECTION, Kind.TASK_STATE, Kind.LEDGER, Kind.ENTRY})
 SAID = frozenset({Kind.USER_MESSAGE, Kind.AGENT_MESSAGE})
@@ -38,6 +39,8 @@ class Row:
         result: what came back; None where nothing did, or of no call.
         failure: what a result says of a failure; None for none.
         times: how often the same call was made in a row.
+        action: the agent's own words for a call: its command or file.
+        is_edit: the call changes a file by giving old and new text, or a patch.
     """
 
     event: Event
@@ -45,11 +48,7 @@ class Row:
     failure: commands.Failure | None = None
     times: int = 1
     action: str = ""
-
-    @property
-    def is_edit(self) -> bool:
-        """True when the call changes a file by giving old and new text, or a patch."""
-        return self.event.kind is Kind.TOOL_CALL and bool(pairs(self.event))
+    is_edit: bool = False
 
 
 @value(frozen=False, eq=False)
@@ -124,7 +123,9 @@ def _rows(events: Sequence[Event]) -> Iterator[Row]:
             row.result = event
             row.failure = commands.failure(event.meta, event.text, row.action)
             continue
-        row = Row(event, action=commands.doing(event.text) if event.kind is Kind.TOOL_CALL else "")
+        row = Row(event)
+        if event.kind is Kind.TOOL_CALL:
+            row.action, row.is_edit = commands.doing(event.text), bool(pairs(event))
         if event.kind is Kind.TOOL_RESULT:  # its call lies in another turn, or nowhere
             row.result, row.failure = event, commands.failure(event.meta, event.text, "")
         if event.kind is Kind.TOOL_CALL and name:
@@ -237,7 +238,8 @@ class Edit:
 
 def pairs(event: Event) -> list[tuple[str, str]]:
     """Give the old and new texts that a call names in its arguments; none where it names none."""
-    fields = _fields(event)
+    text = event.text
+    fields = _fields(event) if any(word in text for word in _SIGNS) else {}
     edits = fields.get("edits")
     each = [entry for entry in edits if isinstance(entry, dict)] if isinstance(edits, list) else []
     edited = []

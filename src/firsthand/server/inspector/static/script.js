@@ -12,14 +12,16 @@ document.addEventListener("click", async event => {
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
   const row = link.closest("tr");
-  if (link.classList.contains("more")) return put(link.closest("td"), await part(link.dataset.turn));
+  const asked = new URL(link.href), turn = row.id || row.previousElementSibling.id;
+  const from = `${asked.pathname.replace(/session$/, "turn")}?name=${encodeURIComponent(asked.searchParams.get("name"))}&open=${turn.slice(1)}`;
+  if (link.classList.contains("more")) return put(link.closest("td"), await part(`${from}&all=1`));
   const below = row.nextElementSibling;
   if (below && below.classList.contains("open")) {
     below.remove(); row.classList.remove("on"); link.setAttribute("aria-expanded", "false");
     history.replaceState(null, "", address(null, link));
     return;
   }
-  const text = await part(link.dataset.turn);
+  const text = await part(from);
   const made = document.createElement("tr"), cell = document.createElement("td");
   made.className = "open"; cell.colSpan = 6; made.append(cell); put(cell, text);
   row.after(made); row.classList.add("on"); link.setAttribute("aria-expanded", "true");
