@@ -38,7 +38,8 @@ READ_FILES = {"tokens.tokenizers", "unasked.secret_library"}  # a tokenizer of t
 PURE_MAY_NOT_IMPORT = {"apsw", "socket", "subprocess", "sqlite3", "pathlib", "tempfile", "shutil"}
 
 SLOW = {"dataclasses", "http.client", "importlib.metadata", "inspect"}
-"""Of the standard library, 10 to 40 ms each, and seldom needed: imported where they are used."""
+SLOW |= {f"firsthand.index.{name}" for name in ("dense", "stats", "embed.named", "embed.port")}
+"""Of the standard library or for vectors, 10 to 40 ms each, and seldom needed: imported where they are used."""
 FUNCTION_LINES_MAX = 60
 FILE_LINES_MAX = 600
 EMPTY_NAMES = {"one", "found", "told", "held", "shown", "kept", "given", "said"}

@@ -20,10 +20,6 @@ from firsthand import environment, fence, pointer
 from firsthand.answer import kind_of
 from firsthand.errors import InvalidArgument
 from firsthand.event import Draft, Event, Kind
-from firsthand.index.dense import Dense, VectorSpace, states
-from firsthand.index.embed.named import named
-from firsthand.index.embed.port import Embedder, accepted
-from firsthand.index.stats import Stats, measure
 from firsthand.index.text import TextIndex
 from firsthand.index.vectors import Vectors
 from firsthand.log.append import Appended
@@ -35,7 +31,10 @@ from firsthand.pointer import Pointer
 from firsthand.value import cut
 
 if TYPE_CHECKING:
+    from firsthand.index.dense import Dense, VectorSpace
+    from firsthand.index.embed.port import Embedder
     from firsthand.index.postings import IndexCache, IndexMoment
+    from firsthand.index.stats import Stats
 
 Address = str | Pointer | Appended
 """What names an event, a span or a part of one: a pointer, its text, or what an append gave."""
@@ -99,8 +98,11 @@ class Space:
             followers=(Vectors(),),
             heads=environment.heads_folder(),
         )
-        self.near = None if meaning is None else Dense(self.log, self.namespace, meaning)
-        if self.near is not None:
+        self.near: Dense | None = None
+        if meaning is not None:
+            from firsthand.index.dense import Dense  # noqa: PLC0415 - as in `_embedder`
+
+            self.near = Dense(self.log, self.namespace, meaning)
             weakref.finalize(self, self.near.stop)  # at the process's end too: no thread stays in a model's code
         self.read_once = dict[tuple[str, str], tuple[int, Any]]()
         self._index_cache: IndexCache | None = None
@@ -233,6 +235,8 @@ class Space:
 
     def stats(self) -> Stats:
         """Measure the store: events, sessions, sizes, how far the indexes reach."""
+        from firsthand.index.stats import measure  # noqa: PLC0415 - as in `_embedder`
+
         return measure(self.log, self.namespace, self.near)
 
     @contextmanager
@@ -249,6 +253,8 @@ class Space:
 
     def vectors(self) -> tuple[VectorSpace, ...]:
         """Tell how far the vectors of this namespace reach, by embedder; empty without any."""
+        from firsthand.index.dense import states  # noqa: PLC0415 - as in `_embedder`
+
         return states(self.log, self.namespace, self.near)
 
     def follow(self, *, progress: Callable[[int, int], None] | None = None) -> None:
@@ -301,4 +307,7 @@ def _embedder(embedder: Embedder | str | None) -> Embedder | None:
     embedder = environment.default_embedder() if embedder is None else embedder
     if embedder is None or embedder == "none":
         return None
+    from firsthand.index.embed.named import named  # noqa: PLC0415 - a process without vectors starts sooner
+    from firsthand.index.embed.port import accepted  # noqa: PLC0415
+
     return named(embedder, environment.embedder_key()) if isinstance(embedder, str) else accepted(embedder)

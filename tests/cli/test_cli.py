@@ -111,6 +111,21 @@ def test_a_command_imports_no_other(words):
     assert [name for name in ("store", "agent", "session", "ledger", "serve") if f"cli.{name}'" in loaded] == []
 
 
+def test_a_recall_starts_with_little(tmp_path):
+    """The command recall loads no agents, hosts, windows or embedders, and numpy without threads of its own."""
+    with firsthand.Memory(tmp_path / "store", embedder="none") as memory:
+        memory.session("s").user("The staging port is 8443.")
+    code = "import os, sys; from firsthand.cli.cli import main; main(sys.argv[1:]); "
+    code += "print(os.environ['OPENBLAS_NUM_THREADS'], *sys.modules, file=sys.stderr)"
+    command = [sys.executable, "-P", "-c", code, "recall", "--store", str(tmp_path / "store"), "staging port"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert "The staging port is 8443." in done.stdout
+    threads, *loaded = done.stderr.splitlines()[-1].split()
+    assert threads == "1"
+    rooms = ("agents", "agent_space", "hosts", "context", "health", "memory", "session", "server", "index.dense")
+    assert [name for name in loaded if name.startswith(tuple(f"firsthand.{room}" for room in rooms))] == []
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -8,7 +8,6 @@ screen, and a recall at every prompt, import no other command.
 from __future__ import annotations
 
 import argparse
-import difflib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -167,14 +166,15 @@ def parser(words: Sequence[str] = ()) -> Parser:
     """Make the parser of the whole command line.
 
     Args:
-        words: what was typed; commands of another distribution are read only when they are among it.
+        words: what was typed; only the commands among it are made, or with ``eval`` all of every distribution.
     """
     top = _First(prog="firsthand")
     top.add_argument("--version", action="version", version=f"firsthand {__version__}")
     top.set_defaults(command_at="arguments:say_first_screen", prog="firsthand")
     add_options(top, first=True)
     commands = top.add_subparsers(metavar="COMMAND", parser_class=Parser)
-    for name, (file, line) in COMMANDS.items():
+    for name in [name for name in COMMANDS if name in words and "eval" not in words] or COMMANDS:
+        file, line = COMMANDS[name]
         if name != "eval" or not _evaluations(commands, words):
             commands.add_parser(name, help=line, description=f"{line[0].upper()}{line[1:]}.", learn=_learner(file))
     return top
@@ -226,6 +226,8 @@ def _evaluations(commands: Any, words: Sequence[str]) -> bool:
 
 def _unknown(word: str, prog: str) -> str:
     """Say that there is no such command, and which ones were probably meant."""
+    import difflib
+
     paths = [*COMMANDS, *(f"{group} {name}" for group, names in GROUPS.items() for name in names)]
     group = prog.partition(" ")[2]
     names: dict[str, list[str]] = {}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -23,6 +22,12 @@ _PROGRESS_SECONDS = 0.1
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
+def _width() -> int:
+    import shutil  # it brings every kind of compression
+
+    return shutil.get_terminal_size().columns
+
+
 class Output:
     """The output of one command."""
 
@@ -31,7 +36,7 @@ class Output:
         self.terminal = sys.stdout.isatty()
         self.remarks_terminal = sys.stderr.isatty()
         self.colour = self.terminal and not plain_output()
-        self.width = shutil.get_terminal_size().columns if self.terminal else 0
+        self.width = _width() if self.terminal else 0
         self._progress_at = 0.0
         self._progress_open = False
 
@@ -100,7 +105,7 @@ class Output:
         if now - self._progress_at < _PROGRESS_SECONDS and not last:
             return
         self._progress_at, self._progress_open = now, True
-        width = shutil.get_terminal_size().columns
+        width = _width()
         sys.stderr.write("\r\x1b[K" + cut(text(), width - 1))
         sys.stderr.flush()
 

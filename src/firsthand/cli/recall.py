@@ -7,15 +7,17 @@ import shlex
 from collections.abc import Mapping, Sequence
 from time import perf_counter
 
-from firsthand import Answer, Band, Conditions, Hit, Memory, Outcome, Query, Scope
-from firsthand.answer import HITS_MAX
+from firsthand.answer import HITS_MAX, Answer, Band, Conditions, Hit, Outcome, Query, Scope
 from firsthand.cli import json_forms
 from firsthand.cli.argument_values import kind, number, time
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import Piece, clock, count, cut, marked, shown, size
 from firsthand.cli.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
 from firsthand.cli.output import Output
-from firsthand.cli.stores import session_in, to_read
+from firsthand.cli.stores import session_in, to_read, to_read_as
+from firsthand.environment import calculate_in_one_thread
+from firsthand.ledger.ledger_recall import recall
+from firsthand.space import Space
 
 PREVIEW_LINES_MAX = 8  # on a terminal; a pipe gets the whole preview
 TASK_BUDGET_TOKENS = 200_000  # of the window that a session's task is read from
@@ -69,12 +71,14 @@ def _recall(chosen: argparse.Namespace, out: Output) -> int:
     if chosen.fenced and out.as_json:
         out.warn("firsthand: --fenced gives one text for a context; use it without --json")
         return USAGE
-    with to_read(chosen) as memory:
-        query = _query(chosen, memory)
+    calculate_in_one_thread()
+    conditions = _task_of(chosen) if chosen.task is not None else None
+    with to_read_as(Space, chosen) as space:
+        query = _query(chosen, conditions)
         started = perf_counter()
-        answer = memory.recall(query)
+        answer = recall(space, query)
         milliseconds = (perf_counter() - started) * 1000
-        fenced = memory.fenced(answer) if chosen.fenced else ""
+        fenced = _fenced(space, answer) if chosen.fenced else ""
     if out.as_json:
         out.json(json_forms.of_answer(answer))
     elif fenced:
@@ -90,14 +94,23 @@ def _scope(chosen: argparse.Namespace) -> Scope:
     return Scope(tuple(chosen.session), tuple(chosen.agent), tuple(chosen.kind), chosen.since, chosen.until)
 
 
-def _query(chosen: argparse.Namespace, memory: Memory) -> Query:
-    conditions: Conditions | None = None
-    if chosen.task is not None:
-        conditions = memory.session(session_in(memory, chosen.task)).window(TASK_BUDGET_TOKENS, pull=False).conditions
+def _query(chosen: argparse.Namespace, conditions: Conditions | None) -> Query:
     return Query(
         " ".join(chosen.query), _scope(chosen), hits_max=chosen.limit, budget_tokens_max=chosen.budget,
         skip=chosen.skip, conditions=conditions, now=chosen.now,
     )  # fmt: skip
+
+
+def _task_of(chosen: argparse.Namespace) -> Conditions:
+    """Read the task that a session is at from its window."""
+    with to_read(chosen) as memory:
+        return memory.session(session_in(memory, chosen.task)).window(TASK_BUDGET_TOKENS, pull=False).conditions
+
+
+def _fenced(space: Space, answer: Answer) -> str:
+    from firsthand.context import answers
+
+    return space.fence(answers.of_recall(answer).text)
 
 
 def _show(answer: Answer, milliseconds: float, chosen: argparse.Namespace, out: Output) -> None:

@@ -9,12 +9,19 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeVar
 
-from firsthand import Agent, Event, InvalidArgument, Memory, StoreDamaged, Unresolvable
-from firsthand.agents.agent import agent_in
+import firsthand
 from firsthand.cli.display import count, shown
-from firsthand.errors import StoreOlder
+from firsthand.errors import InvalidArgument, StoreDamaged, StoreOlder, Unresolvable
+from firsthand.event import Event
+from firsthand.space import Space
 from firsthand.value import value
+
+if TYPE_CHECKING:  # a recall does not pay for the import of what it does not use
+    from firsthand import Agent, Memory
+
+AnySpace = TypeVar("AnySpace", bound=Space)
 
 POSITION_MAX = 1 << 48
 DAMAGED_MAX = 10_000  # of one walk; beyond, the store is past being read event by event
@@ -22,11 +29,16 @@ DAMAGED_MAX = 10_000  # of one walk; beyond, the store is past being read event 
 
 def to_read(chosen: argparse.Namespace) -> Memory:
     """Open the store of a command that only reads; it must be there. One of an older version is migrated first."""
+    return to_read_as(firsthand.Memory, chosen)
+
+
+def to_read_as(facade: type[AnySpace], chosen: argparse.Namespace) -> AnySpace:
+    """Open the store of a command that only reads, as `to_read` does, with no more around it than the command needs."""
     try:
-        return Memory(chosen.store, namespace=chosen.namespace, read_only=True, create=False)
+        return facade(chosen.store, namespace=chosen.namespace, read_only=True, create=False)
     except StoreOlder:
-        to_write(chosen, create=False).close()
-        return Memory(chosen.store, namespace=chosen.namespace, read_only=True, create=False)
+        facade(chosen.store, namespace=chosen.namespace, create=False).close()
+        return facade(chosen.store, namespace=chosen.namespace, read_only=True, create=False)
 
 
 def position(memory: Memory, as_of: int | None) -> int | None:
@@ -42,10 +54,10 @@ def position(memory: Memory, as_of: int | None) -> int | None:
 
 def to_write(chosen: argparse.Namespace, *, create: bool) -> Memory:
     """Open the store of a command that writes."""
-    return Memory(chosen.store, namespace=chosen.namespace, create=create)
+    return firsthand.Memory(chosen.store, namespace=chosen.namespace, create=create)
 
 
-def session_in(memory: Memory, name: str) -> str:
+def session_in(memory: Space, name: str) -> str:
     """Give the name of a session that is there.
 
     Raises:
@@ -62,6 +74,8 @@ def agent_here(memory: Memory, name: str, folder: str) -> Agent:
     Raises:
         InvalidArgument: no session of the store is its own, and it keeps nothing there.
     """
+    from firsthand.agents.agent import agent_in
+
     agent = memory.agent(name) if name else agent_in(memory, folder)
     if agent.sessions() or any(memory.events(agent.session, limit=1)):
         return agent

@@ -42,7 +42,11 @@ class Span:
     words: str
 
 
-@cache  # compiled when the first question is read
+_MAYBE = re.compile("[0-9]|ago|day|last|night|past|previous|this|" + "|".join(_MONTHS), re.IGNORECASE | re.ASCII)
+"""What a text holds that names a time: one without is not looked through, and a process may do without the pattern."""
+
+
+@cache  # compiled when the first such question is read
 def _pattern() -> re.Pattern[str]:
     month = (
         r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
@@ -77,6 +81,8 @@ def spans(text: str, now: Moment) -> tuple[Span, ...]:
         now: what "yesterday" is counted from; its offset says when a day begins.
     """
     named: list[Span] = []
+    if not _MAYBE.search(text):
+        return ()
     for match in _pattern().finditer(text[:CHARACTERS_MAX]):
         try:
             since, until = _opened((match["side"] or _opening(match)).lower(), *_read(match, _Clock(now)))

@@ -12,18 +12,20 @@ own score where there are no vectors. A cosine is that about the middle of the s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from firsthand.index.columns import Columns
-from firsthand.index.dense import Scores
 from firsthand.index.index_rows import SITUATION
 from firsthand.index.postings import IndexMoment
 from firsthand.value import field, value
 
 from .exchanges import first_rows
+
+if TYPE_CHECKING:
+    from firsthand.index.dense import Scores
 
 NEAR_MAX = 300
 """So many passages are scored because they are near in meaning."""
