@@ -40,27 +40,28 @@ def test_everything_of_a_small_session(memory):
 
 
 def test_exact_strings_are_kept_by_use(memory):
-    """Strings that the user typed or that commands use stand there; a tool's, a host's ids and common ones do not."""
+    """Strings that the user typed or that calls use often stand there; a tool's, host's ids and common ones do not."""
     session = memory.session("host:4f1c9b7a2e")
     session.user("The relay is db-7.example.org:5433, see AgentSession and/or e.g. docs.", time=at(0))
-    for _ in range(2):
-        call = session.tool_call(
-            "bash", {"command": "curl 10.0.0.7:8080/healthz /srv/4f1c9b7a2e/log"}, call_id="9f8e7d6c"
-        )
+    session.user("This is the log:\n" + "at zorblatt_1.run\n" * 50 + "at vellichor_2.run", time=at(1))
+    for _ in range(3):
+        command = "curl 10.0.0.7:8080/healthz\ngrep vellichor_2.run /srv/4f1c9b7a2e/log"
+        call = session.tool_call("bash", {"command": command}, call_id="9f8e7d6c")
         session.tool_result(call, "see /srv/evil/owned.py", tool="bash", meta={"uuid": "4f1c9b7a2e"})
     session.agent("The trace is 7c1e4f9a2b3d.", time=at(1))
     gathered = extract_of(memory, "host:4f1c9b7a2e")
-    assert list(gathered.strings) == ["AgentSession", "db-7.example.org:5433", "10.0.0.7:8080/healthz"]
+    strings = ["AgentSession", "db-7.example.org:5433", "vellichor_2.run", "10.0.0.7:8080/healthz"]
+    assert list(gathered.strings) == strings
     common = {"AgentSession": 2 * COMMON_SHARE, "10.0.0.7:8080/healthz": COMMON_SHARE / 2}
-    kept = next(section for section in gathered.all_sections(common) if section.title == "Exact strings")
-    assert [line.text for line in kept.lines] == ["`db-7.example.org:5433`", "`10.0.0.7:8080/healthz`"]
+    section = next(section for section in gathered.all_sections(common) if section.title == "Exact strings")
+    assert re.findall("`(.*?)`", section.lines[0].text) == strings[1:]
 
 
 @pytest.mark.parametrize("string", ["src/a/b.py", "boot.toml", "2.14.3", "JIRA-1432", "retry_policy", "10.0.0.7:80"])
 def test_what_is_spelled_in_one_way_is_exact(string):
-    """Paths, files, versions, identifiers and addresses are; words with a joint and plain numbers are not."""
+    """Paths, files, versions, identifiers and addresses are; words with a joint and numbers are not."""
     assert is_exact(string)
-    assert not any(map(is_exact, ("cold-start", "and/or", "e.g", "12345", "hello")))
+    assert not any(map(is_exact, ("cold-start", "and/or", "e.g", "12345", "0.0649", "hello")))
 
 
 def test_every_line_stands_in_its_event(memory):

@@ -52,7 +52,7 @@ def test_an_exact_string_comes_back_when_and_only_when_it_is_relevant(memory, tm
     assert "48213" not in second.prompt("write a haiku on autumn leaves")
     context = second.prompt(ASKED)
     assert "48213" in context
-    assert second.last["systemMessage"] == "firsthand: 2 recalled"  # the message, and the one before it
+    assert second.last["systemMessage"] == "firsthand: 1 recalled"
     assert "48213" not in second.prompt(ASKED + " again")  # it was shown
 
 

@@ -189,14 +189,6 @@ def test_a_tool_is_named_only_where_the_host_has_it(agent):
     assert "expand" not in preamble_of(agent, host="codex").text
 
 
-def test_names_of_earlier_sessions_are_told(agent):
-    """Of sessions before the last three the names of their episodes stand on one line, the newest first."""
-    for number in range(5):
-        session(agent, f"s{number}").user(f"look into the matter of number {number}")
-        episode(agent, f"2026-03-0{number + 1}-thing-{number}", f"s{number}")
-    assert lines(agent.preamble(), "episodic")[-1] == "earlier sessions: 2026-03-02-thing-1, 2026-03-01-thing-0"
-
-
 def test_cues_are_names_of_episodes_knowledge_and_entities(agent):
     """The name that the message is about comes first, by the words of its topic too; knowledge is among them."""
     episode(agent, "2026-03-01-exporter", "a", terms=["parquet", "sensor"])

@@ -24,19 +24,34 @@ def past(memory, *events, others: int = 30):
     return agent
 
 
-def test_messages_are_shown_and_a_tools_output_is_a_pointer(memory):
-    """A message stands in quotes, dated, with its pointer; of a tool's result whose it is and no word."""
+def test_a_request_is_shown_with_its_answer(memory):
+    """A message stands in quotes, dated, with its pointer, and behind a request what the agent answered."""
+
+    def talk(session):
+        session.user("On which frequency may the Quarzwerk beacon transmit, do you know that?")
+        session.agent("Let me look at the Quarzwerk beacon.")
+        session.tool_result(session.tool_call("bash", {"command": "cat log"}), "x")
+        session.agent("It is 1433.71 MHz.")
+        session.user("thanks")
+
+    lines = remind(past(memory, talk), ASKED, "s", Settings(band=Band.POSSIBLE)).text.splitlines()
+    assert lines[0] == "From earlier sessions:"
+    assert len(lines) == 2
+    assert lines[1].startswith("- user, 20")
+    assert lines[1].endswith("do you know that?\u201d; the agent: \u201cIt is 1433.71 MHz.\u201d")
+
+
+def test_of_a_tools_output_the_call_is_named(memory):
+    """Where a result answers best and nobody said it, the call that brought it is shown, and none of its words."""
 
     def tool(session):
-        session.tool_result(session.tool_call("fetch", {}), f"{TOLD} zorblatt frequency beacon Quarzwerk", tool="fetch")
+        call = session.tool_call("bash", {"command": "cat log"})
+        session.tool_result(call, f"{TOLD} zorblatt Quarzwerk", tool="bash")
+        edit = session.tool_call("Edit", {"file_path": "a.md"})
+        session.tool_result(edit, "edited", tool="Edit")
 
-    agent = past(memory, tool, lambda session: session.agent(f"{TOLD} That is what the page says, I think."))
-    text = remind(agent, ASKED, "s", Settings()).text
-    lines = text.splitlines()
-    assert lines[0] == "From earlier sessions:"
-    assert lines[1].startswith("- agent, 20")
-    assert lines[1].endswith(f"): \u201c{TOLD} That is what the page says, I think.\u201d")
-    assert all("words of tool:fetch, not shown unasked" in line for line in lines[2:])
+    text = remind(past(memory, tool), ASKED, "s", Settings(band=Band.POSSIBLE)).text
+    assert "- result of `cat log`, 20" in text
     assert "zorblatt" not in text
 
 
@@ -68,6 +83,7 @@ def test_only_what_is_likely_is_shown_and_little_of_it(memory):
     assert estimate(reminder.text) <= TOKENS_MAX
     assert remind(agent, "which rivers are there in the other gardens of the north?", "s", Settings()).hits == ()
     assert remind(agent, "/mode", "s", Settings(band=Band.UNLIKELY)).skipped == "a command of the host"
+    assert remind(agent, "the beacon?", "s", Settings(band=Band.UNLIKELY)).skipped == "a message of one word"
 
 
 def test_nothing_comes_back_from_what_the_window_still_holds(memory):

@@ -47,7 +47,7 @@ def copies(number: int, seed: int) -> list[Episode]:
     return [
         Episode(
             f"fh:{at}", "birch", f"7 {disguised(told, chance)}", "23", at, chance.choice(["user", "web", "mail"]),
-            chance.choice([Trust.TRUSTED, Trust.UNTRUSTED]),
+            chance.choice([Trust.TRUSTED]),
         )
         for at in range(number)
     ]  # fmt: skip
@@ -153,7 +153,7 @@ def test_a_flood_does_not_hide_what_the_user_said(memory, sessions):
 
 
 def test_a_tool_does_not_fill_a_reminder(memory, agent):
-    """Of what is put before an agent unasked, one tool has one pointer while a user said something as good."""
+    """A tool has no place in what is put before an agent unasked while a user said something as good."""
     agent.enrol("talk")
     memory.session("talk").user("Ada said on Monday, when we all had lunch: the billing port is v41x from now on.")
     for at in range(8):
@@ -165,7 +165,7 @@ def test_a_tool_does_not_fill_a_reminder(memory, agent):
         agent, "who moved the port of the billing service?", "now", Settings(hits_max=3, band=Band.UNLIKELY)
     )
     assert reminder.skipped == ""
-    assert [hit.trust for hit in reminder.hits] == [Trust.TRUSTED, Trust.UNTRUSTED]
+    assert [hit.trust for hit in reminder.hits] == [Trust.TRUSTED]
     assert [hit.origin for hit in hits[:3]] == ["tool:fetch"] * 3
 
 

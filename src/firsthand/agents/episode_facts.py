@@ -10,6 +10,7 @@ Pure. It reads no sentence for what it means.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -30,9 +31,11 @@ READ_CHARACTERS = 20_000  # of a message or a call
 STRINGS_MAX, TERMS_MAX, IDS_MAX, BROUGHT_MAX = 4_000, 4_000, 20_000, 1_000
 BROUGHT_CHARACTERS = 400
 """Of texts that tools brought, the longest among which an agent's message is looked for."""
-STRINGS_GIVEN, TERMS_GIVEN = 60, 16
-TYPED = 4
-"""A string that the user typed counts as much as so many uses in commands and edits."""
+LATER_MAX = 4
+STRINGS_GIVEN, TERMS_GIVEN = 12, 16
+TYPED, PASTED, WORTH_MIN = 4, 1, 3
+"""A string that the user typed counts as much as so many uses in commands and edits, in a long message less."""
+PASTED_CHARACTERS_MIN = 600
 COMMON_SHARE = 0.02
 """A string that stands in a larger share of the store tells nothing of this session."""
 STRING_CHARACTERS = range(5, 121)
@@ -90,12 +93,13 @@ class Extract:
     def all_sections(self, shares: Mapping[str, float]) -> tuple[Section, ...]:
         """Give the sections with the exact strings that are not common in the store."""
         rare = [line for string, line in self.strings.items() if shares.get(string, 0.0) <= COMMON_SHARE]
-        return (*self.sections, Section("Exact strings", tuple(rare), len(rare)))
+        line = ", ".join(f"{line.text} ({line.pointer})" for line in rare)
+        return (*self.sections, Section("Exact strings", (Line(line),) if line else (), int(bool(line))))
 
 
 @value(frozen=False)
 class _Use:
-    typed: bool
+    typed: int
     calls: int
     pointer: str
     order: int
@@ -128,10 +132,10 @@ class Gathering:
         self._through, self._ingested = event.position, event.ingested
         if requests.is_request(event):
             text = blanked(event.text[:READ_CHARACTERS])
-            self._use(event, text, typed=True)
+            self._use(event, text, PASTED if len(text) >= PASTED_CHARACTERS_MIN else TYPED)
             self._about(text, 3.0 if self.record.requests <= 1 else 2.0)
         elif event.kind is Kind.TOOL_CALL and event.trust is not Trust.UNTRUSTED:
-            self._use(event, event.text[:READ_CHARACTERS], typed=False)
+            self._use(event, _arguments(event.text)[:READ_CHARACTERS], 0)
         elif event.kind is Kind.TOOL_RESULT or event.trust is Trust.UNTRUSTED:
             line = event.text[: BROUGHT_CHARACTERS + 1].strip()
             if len(line) <= BROUGHT_CHARACTERS and len(self._brought) < BROUGHT_MAX:
@@ -139,7 +143,7 @@ class Gathering:
         elif requests.is_answer(event) and (text := blanked(event.text[:READ_CHARACTERS])).strip() not in self._brought:
             self._about(text, 0.7)  # an episode is not named by a page, whoever says it again
 
-    def _use(self, event: Event, text: str, *, typed: bool) -> None:
+    def _use(self, event: Event, text: str, typed: int) -> None:
         """Remember the exact strings of a text and how they are used; a secret is none."""
         hidden = [text[secret.start : secret.end] for secret in secrets.find(text)]
         for string in dict.fromkeys((*exact_strings(text), *_HUMPED.findall(text))):
@@ -149,7 +153,7 @@ class Gathering:
             if use is None and len(self._uses) < STRINGS_MAX:
                 self._uses[string] = _Use(typed, int(not typed), f"fh:{event.id}", event.position)
             elif use is not None:
-                use.typed, use.calls = use.typed or typed, use.calls + (not typed)
+                use.typed, use.calls = max(use.typed, typed), use.calls + (not typed)
 
     def _about(self, text: str, weight: float) -> None:
         """Weigh the words of a message, and remember where each first stood and what number followed it."""
@@ -184,7 +188,8 @@ class Gathering:
         best: dict[str, Line] = {}
         for string, use in sorted(self._uses.items(), key=lambda item: (-_worth(item[1]), item[1].order, item[0])):
             is_id = not self._ids.isdisjoint({string, *re.split(r"[/\\]", string)}) and string != self.record.folder
-            if is_id or _worth(use) < 2 or any(string in other or other in string for other in best):
+            told = any(string in path for path in self.record.changes)
+            if is_id or told or _worth(use) < WORTH_MIN or any(string in each or each in string for each in best):
                 continue
             best[string] = Line(code(string, 120, use.pointer), use.pointer, use.order)
             if len(best) == STRINGS_GIVEN:
@@ -219,18 +224,28 @@ def extract(events: Iterable[Event]) -> Extract:
     return gathering.extract()
 
 
+def _arguments(text: str) -> str:
+    """Give the texts in a call's arguments as they are, not as JSON spells them."""
+    try:
+        fields = json.loads(text) if text.lstrip().startswith("{") else None
+    except (ValueError, RecursionError):  # cut off
+        return ""
+    return "\n".join(part for part in fields.values() if isinstance(part, str)) if isinstance(fields, dict) else text
+
+
 def is_exact(string: str) -> bool:
     """Say whether a string is spelled in one way only: a path, a file, an identifier, a version, an address."""
     if len(string) not in STRING_CHARACTERS or not string.isprintable():
         return False
     joined = "_" in string or string.count("/") > 1 or "://" in string or _FILE.match(string) is not None
     digits = sum(sign.isdigit() for sign in string)
-    mixed = digits > 0 and (digits < len(string.replace(".", "").replace(":", "")) or "." in string or ":" in string)
+    bare = string.replace(".", "").replace(":", "").replace(",", "")
+    mixed = digits > 0 and (digits < len(bare) or string.count(".") > 1 or ":" in string)
     return joined or mixed or _HUMPED.fullmatch(string) is not None
 
 
 def _worth(use: _Use) -> int:
-    return TYPED * use.typed + min(use.calls, 5)
+    return use.typed + min(use.calls, 5)
 
 
 def _names(word: str) -> bool:
@@ -241,14 +256,14 @@ def _names(word: str) -> bool:
 
 
 def _sections(record: SessionRecord) -> tuple[Section, ...]:
+    later = [turn.request for turn in reversed(record.turns) if turn.worked]
+    requests_told = dict.fromkeys(filter(None, (record.opening, record.last, *later[:LATER_MAX])))
+    spoken = [("user", passage, 500 if passage is record.opening else 280) for passage in requests_told]
+    spoken += [("agent", record.answer, 500)] if record.answer is not None else []
     said = [
         Line(f"{who}: {quoted(passage.text, most, passage.pointer)}", passage.pointer, passage.position)
-        for who, passage, most in (
-            ("user", record.first, 500), ("agent", record.answer, 500), *(("user", one, 280) for one in
-            reversed(record.asked)),
-        )
-        if passage is not None
-    ]  # fmt: skip
+        for who, passage, most in spoken
+    ]
     failures = record.failures
     changes = sorted(record.changes.values(), key=lambda change: (-change.times, change.position))
     return (

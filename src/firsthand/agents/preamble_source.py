@@ -2,7 +2,7 @@
 
     live          the last session: what the user asked first and last, what the agent answered last, what was changed
     commitments   commands that failed and did not go well since, calls of the last session without a result
-    episodic      the two sessions before it, the same way; names of earlier ones
+    episodic      the two sessions before it, the same way
     procedural    rules that the user noted, or approved
     semantic      facts that were asserted in words of the user's; files of knowledge; all their names
     relational    unread messages of other agents, and files of entities
@@ -24,7 +24,6 @@ from collections.abc import Collection, Iterator, Sequence
 from firsthand import pointer
 from firsthand.agent_space import NOTES, AgentSpace
 from firsthand.agents import files, quotation, session_record, validity
-from firsthand.agents.episode_list import episodes
 from firsthand.agents.files import Version
 from firsthand.agents.inbox import unread
 from firsthand.agents.preamble import (
@@ -61,7 +60,7 @@ SESSIONS_LOOKED_AT = 6
 """Of which those count in which something was asked."""
 ASKED_CHARACTERS, ANSWER_CHARACTERS, COMMAND_CHARACTERS = 280, 480, 160
 WORDS_CHARACTERS = 4_000
-FILES_TOLD, COMMITS_TOLD, FAILURES_TOLD, NAMES_TOLD = 8, 3, 5, 8
+FILES_TOLD = 8
 NOTES_TOLD, FACTS_TOLD, NOTES_READ = 20, 20, 500
 RUBRIC_LINES_MAX, LEAD_CHARACTERS = 20, 400
 HEALTH, NAME = "health", "name"
@@ -122,7 +121,6 @@ def _pieces(agent: AgentSpace, sessions: Sequence[_Session]) -> Iterator[Piece]:
     yield from _files(agent, versions, files.ENTITIES, RELATIONAL)
     for number, session in enumerate(sessions):
         yield from _session(session, f"{EPISODIC if number else LIVE}\n{session.heading}")
-    yield from _names(agent, {session.name for session in sessions})
     yield from _open(sessions)
 
 
@@ -156,7 +154,7 @@ def _last_sessions(agent: AgentSpace) -> Iterator[_Session]:
     sizes = list(TAIL_EVENTS)
     for session in newest[:SESSIONS_LOOKED_AT]:
         record = _record(agent, session, sizes[0])
-        if record.first is not None:
+        if record.opening is not None:
             read = HEAD_EVENTS + sizes.pop(0)
             of = f" in the {read:,} of {session.events:,} events that were read" if read < session.events else ""
             yield _Session(session.name, record, of)
@@ -191,9 +189,10 @@ def _read(space: Space, session: SessionInfo, tail_events: int, effect: Effect) 
 def _session(session: _Session, section: str) -> Iterator[Piece]:
     """Give what a session has on record, in the order in which it came."""
     record = session.record
-    last = "user, last" if record.last is not None and record.last.position == record.latest else "user, later"
+    last = "user, last" if record.is_last else "user, later"
+    answer = "agent, when it broke off" if record.broke_off else "agent, last"
     first = "user, first" if record.requests > 1 else "user"
-    passages = [(first, record.first), (last, record.last), ("agent, last", record.answer)]
+    passages = [(first, record.opening), (last, record.last), (answer, record.answer)]
     said = sorted((passage.position, head, passage) for head, passage in passages if passage is not None)
     for _, head, passage in said:
         yield Piece(passage.text[:WORDS_CHARACTERS], (passage.pointer,), head=head, section=section, time=passage.time)
@@ -219,13 +218,6 @@ def _open(sessions: Sequence[_Session]) -> Iterator[Piece]:
     for call in sessions[0].record.calls.values() if sessions else ():
         words = f"{call.tool}: {call.action}" if call.action else call.tool
         yield Piece(words, (call.pointer,), head="no result on record", section=COMMITMENTS, time=call.time)
-
-
-def _names(agent: AgentSpace, known: Collection[str]) -> Iterator[Piece]:
-    """Give the names of earlier sessions' episodes, the newest first."""
-    for episode in reversed(episodes(agent)):
-        if episode.session not in known:
-            yield Piece("", (episode.pointer,), title=episode.name, head="earlier", section=EPISODIC)
 
 
 # rules, facts, files, messages ---------------------------------------------------------------------------
@@ -309,14 +301,14 @@ def _lead(text: str) -> str:
 
 
 def _parts(pieces: Sequence[Piece]) -> Iterator[Part]:
-    """Write pieces as lines; the files of a session share one, and so do the names of earlier sessions."""
+    """Write pieces as lines; the files of a session share one."""
     for (section, head), group in itertools.groupby(pieces, key=lambda piece: (piece.section, piece.head)):
         where, _, heading = section.partition("\n")
         members = [*group]
         if where == HEALTH:
             continue
-        if head in ("changed", "earlier"):
-            yield _listed(where, heading, head, members)
+        if head == "changed":
+            yield _changed(where, heading, members)
             continue
         for piece in members:
             words = _words(piece) if piece.words or piece.head != "file" else ""  # of an agent's file the name
@@ -340,14 +332,12 @@ def _words(piece: Piece) -> str:
     return f"{': '.join(filter(None, (piece.head, words)))}{where}"
 
 
-def _listed(section: str, heading: str, head: str, pieces: Sequence[Piece]) -> Part:
-    """Write files or names as one line, with the pointer of the first."""
-    most = FILES_TOLD if head == "changed" else NAMES_TOLD
-    words = [quotation.code(piece.words, COMMAND_CHARACTERS) if piece.words else piece.title for piece in pieces[:most]]
-    more = f" and {len(pieces) - most:,} more" if len(pieces) > most else ""
-    pointers = tuple(address for piece in pieces[:most] for address in piece.pointers)
-    title = "changed" if head == "changed" else "earlier sessions"
-    return Part(section, f"{title}: {', '.join(words)}{more} ({pointers[0]})", pointers, heading)
+def _changed(section: str, heading: str, pieces: Sequence[Piece]) -> Part:
+    """Write files as one line, with the pointer of the first."""
+    words = [quotation.code(piece.words, COMMAND_CHARACTERS) for piece in pieces[:FILES_TOLD]]
+    more = f" and {len(pieces) - FILES_TOLD:,} more" if len(pieces) > FILES_TOLD else ""
+    pointers = tuple(address for piece in pieces[:FILES_TOLD] for address in piece.pointers)
+    return Part(section, f"changed: {', '.join(words)}{more} ({pointers[0]})", pointers, heading)
 
 
 def _minute(time: Moment | None) -> str:

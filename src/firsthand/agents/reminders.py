@@ -1,29 +1,35 @@
 """Implicit recall: the user's message is a query, and what is likely to answer it is shown (recall-problem 3.2, 6.3).
 
     From earlier sessions:
-    - user, 2026-12-09 00:02 (fh:...): "the queue holds 512 entries"
-    - words of tool:bash, not shown unasked, 2026-12-09 00:04 (fh:...)
+    - user, 2026-12-09 00:02 (fh:...): "how much does the queue hold?"; the agent (fh:...): "It holds 512 entries."
+    - result of `grep -n limit src/queue.py`, 2026-12-09 00:04 (fh:...)
 
-Shown are passages of messages of the user and of agents, and notes of the user's; of a tool's output, where it is the
-best hit of all, when and whose it is. The invariant: only an answer of the settings' band is shown, at most
-`Settings.hits_max` passages of it in `TOKENS_MAX` tokens; never what the session's window still holds, nor what was
-shown there before. What is not shown says why.
+Shown are passages of messages of the user, with what the agent answered, and of agents, and notes of the user's; of a
+tool's output, where nothing else may be shown, which call brought it. The invariant: only an answer of the settings'
+band is shown, at most `Settings.hits_max` passages of it in `TOKENS_MAX` tokens; never what the session's window still
+holds, nor what was shown there before. What is not shown says why.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from firsthand.agent_space import AgentSpace
 from firsthand.agents import files, injections, quotation, validity
+from firsthand.agents.command_lines import files_of
+from firsthand.agents.cues import words_of
 from firsthand.agents.settings import Settings
 from firsthand.answer import Answer, Hit, Outcome, Query, Scope
-from firsthand.event import Kind, Trust
-from firsthand.hosts.requests import is_asked
+from firsthand.event import Event, Kind, Trust
+from firsthand.formats.commands import doing
+from firsthand.hosts.requests import is_answer, is_asked
+from firsthand.index.tokenizer import stems
+from firsthand.index.words import exact_strings
 from firsthand.ledger.decision_log import LedgerLog
 from firsthand.ledger.ledger_recall import recall
 from firsthand.moment import clock
-from firsthand.recall.page import is_spoken
+from firsthand.space import Space
 from firsthand.tokens import estimate
 from firsthand.unasked.volunteer import NOTHING, Piece, Unasked
 from firsthand.value import replace, value
@@ -35,8 +41,16 @@ TOKENS_MAX = 300
 PASSAGE_CHARACTERS = (480, 320, 200)
 """Of each passage; as many as there is room for."""
 DEADLINE_MS = 250
+OWN_MIN, OWN_SHARE = 0.2, 0.6
+"""Of a hit's score, that its own words have at least; and beside the hit whose words have most."""
+REMARK_TOKENS_MAX = 60
+"""A shorter message of an agent that goes on to a call announces it, and says little without it."""
+TURN_EVENTS = 80
+"""Of a turn, that are looked through for its answer."""
 HEADING = "From earlier sessions:"
 _MESSAGES = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE)
+_AROUND = ("neighbours", "exchange")
+_RESULT, _NOTHING = "result of", "nothing"
 
 
 @value
@@ -68,6 +82,8 @@ def remind(
     """
     if not is_asked(text):
         return Reminder(skipped="a command of the host")
+    if len(words_of(text, stems(agent.space.log.reader.db))) < 2 and not exact_strings(text):
+        return Reminder(skipped="a message of one word")
     # What the session itself said stands in its window, and the message would answer itself.
     scope = replace(agent.scope(across=settings.across), without_sessions=(session, f"{session}/agent-*"))
     half = QUERY_CHARACTERS_MAX // 2
@@ -84,7 +100,7 @@ def remind(
     if not _reaches(answer, settings):
         return Reminder(answer=answer, skipped=answer.band if answer.hits else answer.outcome)
     hits = [*_chosen(agent, text, session, answer)]
-    pieces = [Piece(hit.preview, (hit.pointer,), head=_speaker(hit), time=hit.time) for hit in hits]
+    pieces = [piece for piece in (_piece(agent.space, hit) for hit in hits) if piece.section != _NOTHING]
     shown = validity.funnel(agent.space).written(pieces, lambda through: _lines(through, settings.hits_max))
     if not shown.text:
         return Reminder(answer=answer, skipped="nothing that may be shown unasked")
@@ -105,29 +121,69 @@ def _evicted(agent: AgentSpace, session: str, query: Query, answer: Answer, sett
 
 
 def _chosen(agent: AgentSpace, text: str, session: str, answer: Answer) -> Iterator[Hit]:
-    """Yield the hits that may be shown, messages before a tool's; that one only where it is the best of all.
+    """Yield the hits that may be shown; a tool's only where it is the best of all and nothing else may be.
 
-    Left out is what was shown before, an older version of a file, what holds nothing of the message itself, the same
-    words a second time, and what nobody said: calls, thoughts, summaries, episodes, a host's own bookkeeping.
+    Left out is what was shown before, an older version of a file, what holds little of the message itself, the same
+    words a second time, a remark before a call, and what nobody said: calls, thoughts, summaries, episodes, a host's
+    own bookkeeping.
     """
-    seen = injections.shown(agent.space, session) | files.outdated(agent)
-    approved = LedgerLog(agent.space).at().approved
+    space = agent.space
+    seen = injections.shown(space, session) | files.outdated(agent)
+    approved = LedgerLog(space).at().approved
+    least = max(OWN_MIN, OWN_SHARE * max(map(_own, answer.hits)))
+    hits = [hit for hit in answer.hits if hit.pointer not in seen and _own(hit) >= least and not hit.replaced_by]
     repeated = {_plain(text)}
-    for hit in answer.hits:
-        theirs = hit.trust is Trust.UNTRUSTED and hit.pointer not in approved
+    for hit in hits:
+        is_theirs = hit.trust is Trust.UNTRUSTED and hit.pointer not in approved
         written = hit.kind is Kind.NOTE and (hit.trust is Trust.TRUSTED or hit.pointer in approved)
-        if hit.pointer in seen or not is_spoken(hit.parts) or _plain(hit.preview) in repeated or hit.replaced_by:
+        if _plain(hit.preview) in repeated or not (written or (hit.kind in _MESSAGES and not is_theirs)):
             continue
-        if (hit.kind in _MESSAGES and not theirs) or written:
-            repeated.add(_plain(hit.preview))
+        repeated.add(_plain(hit.preview))
+        if written or not _goes_on(space, hit):
             yield hit
-    best = answer.hits[0]
-    if best.kind is Kind.TOOL_RESULT and best.pointer not in seen and is_spoken(best.parts):
-        yield best
+    if hits and hits[0].kind is Kind.TOOL_RESULT and len(repeated) == 1:
+        yield hits[0]  # which call brought it
 
 
-def _speaker(hit: Hit) -> str:
-    return "user" if hit.kind is Kind.USER_MESSAGE else "agent" if hit.kind is Kind.AGENT_MESSAGE else "note"
+def _own(hit: Hit) -> float:
+    """Give the part of a score that a hit has of its own words, not of those around it."""
+    return sum(part for name, part in hit.parts.items() if part > 0 and name not in _AROUND)
+
+
+def _goes_on(space: Space, hit: Hit) -> bool:
+    """Say whether a message ends nothing: an agent's remark before a call, a request whose turn has calls alone."""
+    if hit.kind is Kind.AGENT_MESSAGE:
+        event = next(space.events(hit.session, after=hit.position, limit=1), None)
+        return event is not None and event.kind is Kind.TOOL_CALL and estimate(hit.preview) < REMARK_TOKENS_MAX
+    turn = [*_turn(space, hit)]
+    return any(event.kind is Kind.TOOL_CALL for event in turn) and not any(map(is_answer, turn))
+
+
+def _turn(space: Space, hit: Hit) -> Iterator[Event]:
+    """Yield what came after a request, up to the next one."""
+    after = space.events(hit.session, after=hit.position, limit=TURN_EVENTS)
+    return takewhile(lambda event: event.kind is not Kind.USER_MESSAGE, after)
+
+
+def _piece(space: Space, hit: Hit) -> Piece:
+    """Make a piece of a hit: of a request with its answer, of a result with the call that brought it."""
+    if hit.kind is Kind.TOOL_RESULT:
+        call_id = space.event(hit.pointer).meta.get("call_id")
+        before = space.events(
+            hit.session, kind=Kind.TOOL_CALL, before=hit.position, newest_first=True, limit=TURN_EVENTS
+        )
+        call = next((event for event in before if call_id and event.meta.get("call_id") == call_id), None)
+        if call is None:
+            return Piece("", (hit.pointer,), time=hit.time)
+        if files_of(str(call.meta.get("tool")), call.text):  # it says that something was written
+            return Piece("", section=_NOTHING)
+        return Piece(doing(call.text), (call.pointer,), (hit.pointer,), head=_RESULT, time=hit.time)
+    if hit.kind is not Kind.USER_MESSAGE:
+        head = "agent" if hit.kind is Kind.AGENT_MESSAGE else "note"
+        return Piece(hit.preview, (hit.pointer,), head=head, time=hit.time)
+    answers = [event for event in _turn(space, hit) if is_answer(event)]
+    title, pointers = (answers[-1].text[:2_000], (answers[-1].pointer,)) if answers else ("", ())
+    return Piece(hit.preview, (hit.pointer, *pointers), head="user", title=title, time=hit.time)
 
 
 def _lines(pieces: Sequence[Piece], most: int) -> str:
@@ -142,10 +198,13 @@ def _lines(pieces: Sequence[Piece], most: int) -> str:
 
 
 def _line(piece: Piece, characters: int) -> str:
+    time = clock(piece.time)[:16]
     if piece.withheld:
         return f"- {piece.title} ({piece.pointers[0]})"
-    words = quotation.quoted(piece.words, characters)
-    return f"- {piece.head}, {clock(piece.time)[:16]} ({piece.pointers[0]}): {words}"
+    if piece.head == _RESULT:
+        return f"- {_RESULT} {quotation.code(piece.words, characters)}, {time} ({piece.facts[0]})"
+    words = f"- {piece.head}, {time} ({piece.pointers[0]}): {quotation.quoted(piece.words, characters)}"
+    return words if not piece.title else f"{words}; the agent: {quotation.quoted(piece.title, characters)}"
 
 
 def _plain(text: str) -> str:

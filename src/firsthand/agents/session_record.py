@@ -29,7 +29,8 @@ READ_CHARACTERS = 20_000
 """Of a message."""
 TELLING_TOKENS_MIN = 5
 """A shorter message, such as "ok", is passed over where a longer one stands before it."""
-LATE_MAX = 4
+TURNS_MAX = 16
+"""The newest ones that are kept."""
 CALLS_MAX, COMMITS_MAX = 256, 50
 LINES_MAX, FILES_MAX = 1_000, 1_000
 LINE_CHARACTERS_MAX = 200
@@ -94,6 +95,27 @@ class Call:
     position: int
 
 
+@value(frozen=False)
+class Turn:
+    """What the user asked, and what came of it.
+
+    Attributes:
+        said: the agent's last message in it.
+        is_over: nothing was called since.
+        worked: something was called.
+    """
+
+    request: Passage
+    said: Passage | None = None
+    is_over: bool = False
+    worked: bool = False
+
+    @property
+    def is_answered(self) -> bool:
+        """True when the agent has ended it with a message."""
+        return self.is_over and self.said is not None
+
+
 class SessionRecord:
     """The record of one session, in the making: `take` its events in order."""
 
@@ -101,11 +123,10 @@ class SessionRecord:
         self.requests = self.events = 0
         self.began: Moment | None = None
         self.ended: Moment | None = None
-        self.first: Passage | None = None
-        self.latest = 0
-        """The position of the last request, whatever it says."""
-        self.asked: deque[Passage] = deque(maxlen=LATE_MAX)
-        self.answer: Passage | None = None
+        self.turns: deque[Turn] = deque(maxlen=TURNS_MAX)
+        self.opening: Passage | None = None
+        """The first request on which something was called; where none is, the first that says something."""
+        self._is_work = False
         self.changes: dict[str, Change] = {}
         self.commits: list[Commit] = []
         self.failed: dict[str, Failure] = {}
@@ -118,9 +139,32 @@ class SessionRecord:
         """The agent has called a tool of ours, so its host has them."""
 
     @property
+    def answer(self) -> Passage | None:
+        """The last answer that says something or was worked for; where there is none, what the agent said last."""
+        said = [turn for turn in self.turns if turn.said is not None]
+        answered = [turn for turn in said if turn.is_answered]
+        telling = [turn for turn in answered if turn.worked or (turn.said is not None and _is_telling(turn.said))]
+        return next((turns[-1].said for turns in (telling, answered, said) if turns), None)
+
+    @property
+    def broke_off(self) -> bool:
+        """True when the agent's last answer is a remark on which it went on."""
+        return not any(turn.is_answered for turn in self.turns)
+
+    @property
     def last(self) -> Passage | None:
-        """The last request that says something and is not the first."""
-        return self.asked[-1] if self.asked else None
+        """The request of the last answer, or a later one that waits for its own; None where that is the first."""
+        telling = [turn for turn in self.turns if _is_telling(turn.request)]
+        waits = bool(telling) and telling[-1] is self.turns[-1] and not telling[-1].is_answered
+        answer = self.answer
+        through = [turn.request for turn in telling if answer is None or turn.request.position < answer.position]
+        last = telling[-1].request if waits else through[-1] if through else None
+        return None if last is None or last == self.opening else last
+
+    @property
+    def is_last(self) -> bool:
+        """True when `last` is the user's last word."""
+        return bool(self.turns) and self.last == self.turns[-1].request
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -149,33 +193,31 @@ class SessionRecord:
     def begun_by(self, head: SessionRecord) -> SessionRecord:
         """Give the record of a session's end the beginning, which was read apart."""
         self.requests += head.requests
-        self.began = head.began or self.began
-        if head.first is not None:
-            if self.first is not None and _is_telling(self.first):
-                self.asked.appendleft(self.first) if not self.asked else None
-            self.first = head.first
+        self.began, self.opening = head.began or self.began, head.opening or self.opening
         return self
 
     def _request(self, event: Event) -> None:
         passage = _passage(event)
         if passage is None:
             return
-        self.requests, self.latest = self.requests + 1, passage.position
-        if self.first is None:
-            self.first = passage
-        elif _is_telling(passage) and not _is_telling(self.first) and not self.asked:
-            self.first = passage  # "hi" began it
-        elif _is_telling(passage):
-            self.asked.append(passage)
+        self.requests += 1
+        self.turns.append(Turn(passage))
+        if self.opening is None or (not _is_telling(self.opening) and _is_telling(passage)):
+            self.opening = passage  # "hi" began it
         self.calls.clear()  # whoever asks on does not wait for them
 
     def _answer(self, event: Event) -> None:
         passage = _passage(event)
-        if passage is not None and (self.answer is None or _is_telling(passage)):
-            self.answer = passage
+        if passage is not None and self.turns:
+            self.turns[-1].said, self.turns[-1].is_over = passage, True
 
     def _call(self, event: Event) -> None:
         call_id, tool = _fact(event, "call_id"), _fact(event, "tool") or "tool"
+        if self.turns:
+            turn = self.turns[-1]
+            turn.worked, turn.is_over = True, False
+            if not self._is_work and _is_telling(turn.request):
+                self._is_work, self.opening = True, turn.request
         if event.trust is Trust.UNTRUSTED or event.erased or not call_id:
             return
         command = command_lines.command_of(event.text)
