@@ -45,6 +45,7 @@ def main() -> int:
     parser.add_argument("--held-back", action="store_true", help="also the halves that nobody tunes on")
     parser.add_argument("--beside", action="append", default=[], help="NAME=PYTHON of another edition")
     parser.add_argument("--minilm", type=Path, help="folder of embedded.db: also with minilm, its vectors kept there")
+    parser.add_argument("--pairs", type=Path, default=PAIRS, help="old and new statements with a question, as JSON")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent, help="folder for SAID.md and said.json")
     chosen = parser.parse_args()
     editions = [Edition("Firsthand", Path(sys.executable))]
@@ -55,7 +56,9 @@ def main() -> int:
             for one in editions
         ]  # fmt: skip
     halves = [half for half in Half if chosen.held_back or half is Half.DEVELOPMENT]
-    measured = {"said": said(chosen.data, editions, halves), "echoes": echoes(chosen.data, editions, halves)}
+    measured = {"said": said(chosen.data, editions, halves, chosen.pairs)}
+    if chosen.pairs == PAIRS:
+        measured["echoes"] = echoes(chosen.data, editions, halves)
     lines = [
         "# What was said, and asked before", "", LOOKED_AT, "",
         f"`python bench/said_bench.py --data DATA`, {datetime.now(UTC).date()}, {describe(chosen.out)}.", "",
@@ -68,9 +71,9 @@ def main() -> int:
     return 0
 
 
-def said(data: Path, editions: Sequence[Edition], halves: Sequence[Half]) -> dict[str, Any]:
+def said(data: Path, editions: Sequence[Edition], halves: Sequence[Half], file: Path = PAIRS) -> dict[str, Any]:
     """Count the pairs of which both statements are given, by half and method."""
-    talk = pairs_in(data)
+    talk = pairs_in(data, file)
     out: dict[str, Any] = {}
     for half in halves:
         questions = [question for question in talk.questions if question.half is half]
@@ -89,9 +92,9 @@ def said(data: Path, editions: Sequence[Edition], halves: Sequence[Half]) -> dic
     return out
 
 
-def pairs_in(data: Path) -> Talk:
+def pairs_in(data: Path, file: Path = PAIRS) -> Talk:
     """Put the pairs into sessions of their own among the real events: the old ones in the first half of them."""
-    pairs = json.loads(PAIRS.read_text(encoding="utf-8"))
+    pairs = json.loads(file.read_text(encoding="utf-8"))
     real = [
         Event("", one.text, one.session, one.kind, time=None, tool=one.tool, call=one.call)
         for name in coding.READERS for one in islice(coding.READERS[name](data), EVENTS // 3)

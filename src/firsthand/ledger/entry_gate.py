@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from itertools import islice, zip_longest
 from typing import TypeVar
@@ -511,38 +511,3 @@ def _signed(report: GateReport) -> GateReport:
     new = {judgement.entry.id: judgement.entry for judgement in judged if judgement.accepted}
     entries = tuple(new.get(entry.id, entry) for entry in report.view.entries)
     return replace(report, judged=judged, view=replace(report.view, entries=entries), hash=name)
-
-
-# how often the gate is right ---------------------------------------------------------------------
-
-
-@value
-class GateRates:
-    """How often the gate decided as it should, where the truth about each entry is known."""
-
-    good_taken: int = 0
-    good_refused: int = 0
-    bad_taken: int = 0
-    bad_refused: int = 0
-
-    @property
-    def false_reject(self) -> float | None:
-        """Share of the good entries that were refused; None without any."""
-        good = self.good_taken + self.good_refused
-        return self.good_refused / good if good else None
-
-    @property
-    def false_accept(self) -> float | None:
-        """Share of the bad entries that were taken; None without any."""
-        bad = self.bad_taken + self.bad_refused
-        return self.bad_taken / bad if bad else None
-
-
-def rates(judged: Iterable[Judged], is_good: Callable[[Entry], bool]) -> GateRates:
-    """Count how often the gate was right.
-
-    Args:
-        is_good: says of an entry what is true of it.
-    """
-    decisions = [(judgement.accepted, is_good(judgement.entry)) for judgement in judged]
-    return GateRates(*(decisions.count(each) for each in ((True, True), (False, True), (True, False), (False, False))))

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from firsthand.ledger import entry_gate
 from firsthand.ledger.consolidators import Consolidator, propose
 from firsthand.ledger.entries import Entry, Episode, Proposal, View, applied, current, settled
-from firsthand.ledger.entry_gate import GateRates, GateReport
+from firsthand.ledger.entry_gate import GateReport
 from firsthand.ledger.solver import Solver
 from firsthand.value import field, replace, value
 from firsthand_evals.stream import measure
 from firsthand_evals.stream.arms import Arm
+from firsthand_evals.stream.gate_rates import GateRates, rates
 from firsthand_evals.stream.measure import Before, Figures
 from firsthand_evals.stream.regimes import Chooser
 from firsthand_evals.stream.world import Update, World, schedule, world
@@ -112,9 +113,9 @@ def stream(
         ))  # fmt: skip
         stood.append(measure.standing("" if arm.shows == "nothing" else life.view.text, life.happened))
     first = frozenset(episode.pointer for episode in updates[0].new)
-    rates = entry_gate.rates(life.judged, lambda entry: made.is_true(entry.text))
+    counted = rates(life.judged, lambda entry: made.is_true(entry.text))
     return Stream(
-        arm.name, name, made.seed, tuple(points), life.actions, rates, tuple(_survival(stood)),
+        arm.name, name, made.seed, tuple(points), life.actions, counted, tuple(_survival(stood)),
         (len(first & stood[-1]), len(first)), life.violations, arm.gate is not None,
     )  # fmt: skip
 

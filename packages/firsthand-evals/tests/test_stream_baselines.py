@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from consolidate_worlds import LINES, episodes, knows
-
-from firsthand.ledger.baselines import (
+from firsthand.ledger.consolidators import Consolidator, propose
+from firsthand.ledger.entries import View, applied, current
+from firsthand.ledger.solver import Weak
+from firsthand_evals.stream.baselines import (
     LOST,
     FullRewrite,
     Telephone,
 )
-from firsthand.ledger.consolidators import Consolidator, propose
-from firsthand.ledger.entries import View, applied, current
-from firsthand.ledger.solver import Weak
 
 EPISODES = episodes()
 WEAK = Weak(knows)

@@ -22,7 +22,7 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 
-from firsthand.errors import InvalidArgument
+from firsthand import InvalidArgument
 from firsthand.ledger.consolidators import RulesPlusExceptions, Writing, groups, rule_of
 from firsthand.ledger.entries import BETWEEN, SOURCES_MAX, Entry, Episode, View, Writes, Written, current
 from firsthand.ledger.solver import ANY, NUMBER, PLACE, agreeing, best_line, line_of, shape_of
