@@ -52,8 +52,6 @@ _RUN = r"[^\W_]"  # a letter or a digit; the underscore is a joint
 # No possessive group: before 3.11.5 Python keeps what a look-ahead in it refused, here the comma.
 _CHUNK = re.compile(rf"(?<!{_RUN}){_RUN}++(?:(?:[-./\\_~+%:@#]{{1,3}}+|,(?=\d)){_RUN}++)+")
 _OUTER = re.compile(r"[:@#]+[/\\.]*")  # a whole that holds one of these also counts by its pieces
-_AROUND = ".,:;!?()[]{}\"'`*"
-"""What stands around a word most often: within these it has no joint."""
 _HUMP = re.compile(r"[A-Z](?<=[a-z][A-Z])")
 _SPACE = re.compile(r"\s")
 _HUMPED_WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]*[a-z][A-Z][A-Za-z]*(?![A-Za-z0-9])")
@@ -94,8 +92,8 @@ def of_text(text: str, head: str = "") -> Words:
     """Say what of a text is indexed; ``head`` says who said it."""
     plain, spaceless = _plain(text, head)
     pieces = plain.split()
-    odd = {piece for piece in pieces if not piece.isalnum()}
-    joined = {piece: None for piece in odd if not piece.strip(_AROUND).isalnum()}
+    # Most of what is no word is one with a sign behind it.
+    joined = {piece: None for piece in pieces if not (piece.isalnum() or piece[:-1].isalnum())}
     strings = _with_parts(_CHUNK.findall(" ".join(_bounded(joined)).casefold())) if joined else {}
     if spaceless:
         strings.update(dict.fromkeys(_pairs(spaceless, single=True)))
