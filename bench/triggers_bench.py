@@ -94,19 +94,29 @@ def retold(data: Path | None, model: Path | None) -> dict[str, list[int]]:
     methods: dict[str, Find] = {"BM25 over rule and situations": _bm25(texts)}
     if model is not None:
         methods["all-MiniLM-L6-v2 over rule and situations"] = _dense(texts, model)
-    with tempfile.TemporaryDirectory() as folder, Memory(Path(folder) / "store", embedder="none") as memory:
-        positions = [
-            memory.note(entry["rule"], situations=entry["situations"], sort="rule").event.position for entry in entries
-        ]
-        positions += [memory.session(event.session).agent(event.text).position for event in events]
-        numbers = {position: number for number, position in enumerate(positions)}
-        methods["Firsthand, no model"] = lambda text: [
-            numbers.get(hit.position, -1) for hit in memory.recall(text, hits_max=max(TOPS), budget_tokens_max=10_000)
-        ]
-        return {
-            name: [_rank(find(entry["query"]), number) for number, entry in enumerate(entries)]
-            for name, find in methods.items()
-        }
+    found = {
+        name: [_rank(find(entry["query"]), number) for number, entry in enumerate(entries)]
+        for name, find in methods.items()
+    }
+    for embedder in ("none", "minilm") if model is not None else ("none",):
+        with tempfile.TemporaryDirectory() as folder, Memory(Path(folder) / "store", embedder=embedder) as memory:
+            positions = [
+                memory.note(entry["rule"], situations=entry["situations"], sort="rule").event.position
+                for entry in entries
+            ]
+            positions += [memory.session(event.session).agent(event.text).position for event in events]
+            memory.follow()
+            found[f"Firsthand, {embedder}"] = [
+                _rank(
+                    [
+                        hit.position
+                        for hit in memory.recall(entry["query"], hits_max=max(TOPS), budget_tokens_max=10_000)
+                    ],
+                    position,
+                )
+                for entry, position in zip(entries, positions, strict=False)
+            ]
+    return found
 
 
 def fill(memory: Memory, made: World) -> list[int]:

@@ -179,6 +179,19 @@ def test_an_exchange_begins_where_the_user_speaks_after_somebody_else(memory, ra
     assert exchange_of(ranking, users[1], "which mauve gasket") > 0
 
 
+def test_a_word_that_stands_elsewhere_adds_nothing_to_an_exchange(talk, ranking, filler):
+    """What an exchange scores for one word is the same whatever else is asked for and stands in another session."""
+    asked = talk("s", "The teal gasket arrived.", "It fits the pump.")[1]
+    talk("t", "The pontoon is moored.", "Good.")
+    scores = []
+    for question in ("teal", "teal pontoon"):
+        found = ranking(question)
+        parts = next(event.parts for event in found.ranked if event.position == asked)
+        scores.append(parts["exchange"] / (1 - sum(parts.values())) * sum(found.words.values()))
+    assert scores[0] == pytest.approx(scores[1], rel=1e-4)
+    assert scores[0] > 0
+
+
 def test_an_exchange_reaches_two_events(memory):
     """Of a session of three exchanges, each event counts those up to two away in its own exchange."""
     session = memory.session("s")
