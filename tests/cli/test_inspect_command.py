@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 from pathlib import Path
 
 import httpx
 import pytest
-from hook_runs import prompt
+from hook_runs import prompt, until
 
-from firsthand import InvalidArgument, Memory
+from firsthand import InvalidArgument, Kind, Memory
 from firsthand.server import http_server
 from firsthand.server.daemon_stores import Stores
 from firsthand.server.http_server import HttpServer, listen
@@ -68,6 +69,27 @@ def test_a_link_leads_to_the_page_that_was_named(user):
         assert (page.status_code, page.url.path.rpartition("/")[2]) == (200, path)
         assert text in page.text
     assert user.command("serve", "--stop").stdout == "stopped\n"
+
+
+def test_the_server_ends_when_a_page_has_erased_something(user):
+    """The page that erases proves it to its end; then the server ends, which has read what is gone, and another starts."""
+    user.hook(prompt(0))
+    pid = user.daemon()
+    link = user.command("inspect", "--no-open").stdout.strip()
+    with httpx.Client(timeout=20) as client:
+        page = client.get(link, follow_redirects=True)
+        base = f"http://{page.url.host}:{page.url.port}/default"
+        form = client.get(f"{base}/erase?session=cursor:s")
+        proof = re.search(r'name="proof" value="(\w+)"', form.text)[1]
+        number = re.search(r"type ([\d,]+) to confirm", form.text)[1]
+        fields = {"proof": proof, "session": "cursor:s", "count": number}
+        origin = base.removesuffix("/default")
+        gone = client.post(f"{base}/erase", data=fields, headers={"Origin": origin})
+        assert (gone.status_code, "the chain still verifies" in gone.text) == (200, True)
+    assert until(lambda: pid not in user.processes())
+    assert user.command("inspect", "--no-open").stdout.startswith("http://127.0.0.1:")
+    with Memory.open(user.store, read_only=True) as memory:
+        assert not any(event.kind is Kind.USER_MESSAGE and not event.erased for event in memory.events())
 
 
 def test_a_port_that_is_taken_is_said_when_it_was_named(tmp_path):

@@ -374,6 +374,9 @@ def test_an_erasure_shows_what_goes_wants_its_number_and_proves_it(own):
     assert "was erased" in text_of(own.ask(f"/event?pointer={gone}"))
     assert own.ask("/erase.json?words=port 5433").json()["number"] == 0
     assert len(own.ask("/erase.json").json()["past"]) >= 1
+    call = own.ask(f"/calls.json?name={WINDOW}&call=9").json()["call"]  # its window held one of them
+    assert own.ask(f"/sent-bytes?pointer={call['pointer']}").status_code == 404
+    assert "not the recorded prompt" in text_of(own.ask(f"/sent?pointer={call['pointer']}"))
 
 
 def test_health_says_what_is_broken_and_what_to_type(own, tmp_path):
@@ -388,6 +391,46 @@ def test_health_says_what_is_broken_and_what_to_type(own, tmp_path):
     assert "Broken" in page
     assert "firsthand store rebuild" in page
     broken.stores.close()
+
+
+def test_a_turn_of_many_large_rows_is_cut_but_for_its_failures(tmp_path):
+    """Of a turn of 120 calls the first, the last and every failure are rows; large texts share a page's room."""
+    long = "<out> & more\n" * 40
+    drafts = [Draft(Kind.USER_MESSAGE, b"go")]
+    for number in range(120):
+        meta = {"call_id": f"c{number}", "tool": "Bash"}
+        drafts.append(Draft(Kind.TOOL_CALL, json.dumps({"command": f"make {number}"}).encode(), meta=meta))
+        result = f"Exit code 1\n{long}" if number in (50, 51, 70) else long
+        drafts.append(Draft(Kind.TOOL_RESULT, result.encode(), meta=meta))
+    with Memory(tmp_path / "store", embedder="none") as memory:
+        for turn in range(3):
+            memory.append(drafts, session=f"s{turn}")
+            memory.append(drafts, session="s")
+    client = PageClient(tmp_path / "store")
+    page = client.ask("/session?name=s&open=1,2,3")
+    assert len(page.content) <= PAGE_BYTES_MAX
+    rows = client.ask("/session.json?name=s&open=1").json()["turns"][0]["rows"]
+    assert [row if isinstance(row, int) else row["line"] for row in rows] == [
+        "go", *(f"make {number}" for number in range(4)), 46, "make 50", "make 51", 18, "make 70", 44,
+        *(f"make {number}" for number in range(115, 120)),
+    ]  # fmt: skip
+    assert client.ask("/turn?name=s&open=1&all=1").text.count("<li class=") == 121
+    client.stores.close()
+
+
+def test_namespaces_are_apart(tmp_path):
+    """A session of the same name in another namespace adds nothing to a page, and its events are not there."""
+    for namespace, number in (("default", 2), ("other", 5)):
+        with Memory(tmp_path / "store", namespace=namespace, embedder="none") as memory:
+            for turn in range(number):
+                last = memory.session("deploy").user(f"{namespace} {turn}").pointer
+    client = PageClient(tmp_path / "store")
+    (row,) = client.ask("/sessions.json").json()["sessions"]
+    assert (row["events"], row["turns"]) == (2, 2)
+    assert client.ask("/session.json?name=deploy").json()["kinds"] == {"user_message": 2}
+    assert client.ask(f"/event?pointer={last}").status_code == 404
+    assert "other" not in text_of(client.ask("/session?name=deploy"))
+    client.stores.close()
 
 
 def test_a_session_of_many_turns_is_read_page_by_page(tmp_path):
