@@ -72,7 +72,7 @@ def test_a_link_leads_to_the_page_that_was_named(user):
 
 
 def test_the_server_ends_when_a_page_has_erased_something(user):
-    """The page that erases proves it to its end; then the server ends, which has read what is gone, and another starts."""
+    """The page that erases proves it to its end; then the server ends, which has read it, and another starts."""
     user.hook(prompt(0))
     pid = user.daemon()
     link = user.command("inspect", "--no-open").stdout.strip()

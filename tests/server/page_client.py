@@ -29,14 +29,14 @@ class PageClient:
         self.app = application(self.stores, self.keys, self.faults.append, lambda _change: None)
         self.processor_s = 0.0
 
-    def ask(self, path: str, method: str = "GET", form: dict | None = None, **headers: str) -> httpx.Response:
+    def ask(self, path: str, method: str = "GET", form: dict | None = None, content=None, **headers) -> httpx.Response:
         """Ask for a page below the store's."""
         about = {"Cookie": f"{cookie_name(HOST)}={self.cookie}", "Accept": "text/html"} | headers
 
         async def go() -> httpx.Response:
             transport = httpx.ASGITransport(app=self.app)
             async with httpx.AsyncClient(transport=transport, base_url=f"http://{HOST}", timeout=60) as client:
-                return await client.request(method, self.base + path, data=form, headers=about)
+                return await client.request(method, self.base + path, data=form, content=content, headers=about)
 
         begun = time.process_time()
         response = asyncio.run(go())

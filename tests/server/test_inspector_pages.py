@@ -18,6 +18,7 @@ from inspector_store import ASKS, HOSTILE, SESSION, WINDOW, fill, fill_hostile
 from page_client import PageClient
 
 from firsthand import Draft, Kind, Memory, Trust
+from firsthand.health.doctor import Look, examine
 from firsthand.moment import Moment
 from firsthand.server.inspector import texts
 from firsthand.server.inspector.pages import PAGES
@@ -384,12 +385,15 @@ def test_health_says_what_is_broken_and_what_to_type(own, tmp_path):
     assert "Healthy" in text_of(own.ask("/health"))
     assert "Verified" in text_of(own.send("/verify", {}))
     assert own.ask("/verify").status_code == 404
+    assert "●" not in own.ask("/sessions").text
     shutil.copytree(tmp_path / "store", tmp_path / "copy")
     damage_index(tmp_path / "copy", "UPDATE reach SET fault = 'stopped by hand'")
     broken = PageClient(tmp_path / "copy")
     page = text_of(broken.ask("/health"))
     assert "Broken" in page
     assert "firsthand store rebuild" in page
+    examine(tmp_path / "copy", look=Look(canary=False))
+    assert "memory is broken: index" in broken.ask("/sessions").text
     broken.stores.close()
 
 

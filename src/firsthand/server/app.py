@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qs
 
 import jinja2
@@ -23,10 +23,21 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from firsthand import FirsthandError, __version__
-from firsthand.errors import FormatError, InvalidArgument, PointerError, QueryError, StoreBusy, Unresolvable
+from firsthand import FirsthandError, Memory, __version__
+from firsthand.agents import health_line
+from firsthand.errors import (
+    AppendError,
+    FormatError,
+    InvalidArgument,
+    InvalidDraft,
+    PointerError,
+    QueryError,
+    StoreBusy,
+    Unresolvable,
+)
 from firsthand.moment import now
-from firsthand.server.auth import COOKIE_S, Guard, Keys, Scope, cookie_name, is_own_path
+from firsthand.server import api
+from firsthand.server.auth import BODY_BYTES_MAX, COOKIE_S, Guard, Keys, Scope, cookie_name, is_own_path
 from firsthand.server.daemon_stores import Stores, identity_of
 from firsthand.server.hook_client import Call
 from firsthand.server.inspector import call_pages, event_pages, texts
@@ -39,9 +50,10 @@ HERE = Path(__file__).parent / "inspector"
 FORM_BYTES_MAX = 64 << 10
 MEMO_MAX = 20_000
 Count = Callable[[int], None]
+_T = TypeVar("_T")
 _STATUS: tuple[tuple[type[FirsthandError], int], ...] = (
     (Unresolvable, 404), (PointerError, 400), (InvalidArgument, 400), (QueryError, 400), (FormatError, 400),
-    (StoreBusy, 503), (FirsthandError, 500),
+    (InvalidDraft, 400), (AppendError, 409), (StoreBusy, 503), (FirsthandError, 500),
 )  # fmt: skip
 
 
@@ -59,6 +71,7 @@ def application(stores: Stores, keys: Keys, log: Callable[[str], None], count: C
             Route("/open", pages.open),
             Route("/static/{name}", pages.static),
             Route("/mcp", doors),
+            Route("/v1/{verb:path}", pages.api, methods=["GET", "POST"]),
             Route("/", pages.home),
             Route("/{place}", pages.home),
             Route("/{place}/raw", pages.raw),
@@ -70,6 +83,13 @@ def application(stores: Stores, keys: Keys, log: Callable[[str], None], count: C
         lifespan=doors.lifespan,
     )
     return Guard(app, keys, pages.refusal)
+
+
+def _reached(memory: Memory, session: str) -> int:
+    """Give the position that the log or a session of it has reached."""
+    if not session:
+        return memory.position
+    return next((info.last_position for info in memory.sessions() if info.name == session), 0)
 
 
 class _Pages:
@@ -149,10 +169,7 @@ class _Pages:
         """Tell of new events, as they come (SSE)."""
 
         def head(place: Place, asked: Asked) -> Page:
-            name = asked.text("name")
-            space = place.memory
-            last = next((info.last_position for info in space.sessions() if info.name == name), 0)
-            return Page("", "", {"position": last if name else space.position})
+            return Page("", "", {"position": _reached(place.memory, asked.text("name"))})
 
         asked = await self._asked(request)
 
@@ -161,6 +178,77 @@ class _Pages:
             return int(page.fields["position"])
 
         return stream(position, request.is_disconnected)
+
+    async def api(self, request: Request) -> Response:
+        """Answer a program: a verb of the memory, as JSON or bytes."""
+        name = request.path_params["verb"]
+        if name == "openapi.json":
+            return JSONResponse(api.document())
+        asked = await self._fields(request)
+        place = str(asked.get("namespace", "default"))
+        if name == "expand":
+            return await run_in_threadpool(self._expanded, place, asked, request.headers.get("range", ""))
+        if name == "live":
+            session = str(asked.get("session", ""))
+
+            async def position() -> int:
+                return await run_in_threadpool(lambda: self._with(place, lambda memory: _reached(memory, session)))
+
+            return stream(position, request.is_disconnected)
+        verb = next((verb for verb in api.VERBS if (verb.method, verb.name) == (request.method, name)), None)
+        if verb is None:
+            raise HTTPException(404, f"there is no {request.method} /v1/{name:.80}; see /v1/openapi.json")
+        fields = api.fields_of(verb, asked)
+        page = await run_in_threadpool(
+            lambda: self._with(place, lambda memory: Page("", verb.name, {"answer": verb.answer(memory, fields)}))
+        )
+        return Response(as_json(page, "answer"), media_type="application/json")
+
+    async def _fields(self, request: Request) -> dict[str, Any]:
+        """Read what a program asks for: the query, or a JSON object."""
+        if request.method == "GET":
+            return dict(request.query_params)
+        data = b""
+        async for piece in request.stream():
+            data += piece
+            if len(data) > BODY_BYTES_MAX:
+                raise HTTPException(413, f"expected at most {BODY_BYTES_MAX >> 20} MiB")
+        try:
+            fields = json.loads(api.text_of(data) or "{}")
+        except (ValueError, RecursionError) as error:
+            raise InvalidArgument(f"expected a JSON object; {error}") from error
+        if not isinstance(fields, dict):
+            raise InvalidArgument(f"expected a JSON object; got {type(fields).__name__}")
+        return fields
+
+    def _expanded(self, place: str, asked: dict[str, Any], wanted: str) -> Response:
+        def read(memory: Memory) -> Response:
+            got = api.bytes_of(memory, str(asked.get("pointer", "")), wanted)
+            if got is None:
+                raise HTTPException(416, "the range lies beyond the end")
+            headers = {"accept-ranges": "bytes"}
+            if got.partial:
+                headers["content-range"] = f"bytes {got.start}-{got.end - 1}/{got.size}"
+            data = b"".join(got.pieces)
+            return Response(data, 206 if got.partial else 200, headers, media_type="application/octet-stream")
+
+        return self._with(place, read)
+
+    def _with(self, name: str, work: Callable[[Memory], _T]) -> _T:
+        """Do work on the store of a place.
+
+        Raises:
+            HTTPException: there is none.
+        """
+        self._count(1)
+        try:
+            key = self._stores.at(name)
+            if key is None or identity_of(key[0]) == (0, 0):
+                raise HTTPException(404, f"there is no store for the namespace {name!r:.60} here")
+            with self._stores.of(Call(store=key[0], namespace=key[1], embedder=key[2])) as memory:
+                return work(memory)
+        finally:
+            self._count(-1)
 
     # pages -------------------------------------------------------------------------------------------
 
@@ -217,6 +305,7 @@ class _Pages:
         about = {
             **self._about(place, name), "tenant": key[1] if key else "", "store": key[0] if key else "",
             "query": request.url.query, "json": f"/{texts.query(place)}/{name}.json?{request.url.query}",
+            "ails": health_line.line(Path(key[0])) if key else "",
             "proof": self._keys.form(request.scope.get("cookie", "")),
         }  # fmt: skip
         template = page.part if part and page.part else page.template

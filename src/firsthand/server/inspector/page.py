@@ -130,9 +130,10 @@ class Asked:
             )
 
 
-def as_json(page: Page) -> bytes:
-    """Write a page's fields as JSON; drawings are left out, since the fields hold what they show."""
-    return json.dumps({"title": page.title, **_form(page.fields)}, ensure_ascii=True).encode("ascii")
+def as_json(page: Page, name: str = "") -> bytes:
+    """Write a page's fields as JSON, or one of them alone; drawings are left out, since the fields hold them."""
+    form = _form(page.fields[name]) if name else {"title": page.title, **_form(page.fields)}
+    return json.dumps(form, ensure_ascii=True).encode("ascii")
 
 
 def _form(thing: Any) -> Any:

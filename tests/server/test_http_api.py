@@ -1,0 +1,129 @@
+"""The HTTP API: the verbs of a memory for a program with the token, and what it is told when it asks wrongly."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra agents is not installed")
+pytest.importorskip("jinja2", reason="the extra agents is not installed")
+
+from page_client import PageClient
+
+from firsthand import Kind, Memory
+from firsthand.errors import Erased
+from firsthand.server import api
+
+TOKEN = {"Authorization": "Bearer sesame", "Cookie": "", "Accept": "application/json"}
+
+
+@pytest.fixture
+def client(tmp_path, monkeypatch):
+    """A program that talks to the API of a store, verified at the end."""
+    monkeypatch.setenv("FIRSTHAND_STORE", str(tmp_path / "store"))
+    with Memory(tmp_path / "store", embedder="none") as memory:
+        memory.session("deploy").user("ship the invoice service to db-7")
+        memory.session("deploy").agent("shipped")
+    made = PageClient(tmp_path / "store")
+    made.base = ""
+    yield made
+    made.stores.close()
+    with Memory(tmp_path / "store", read_only=True) as memory:
+        assert memory.verify().problems == ()
+
+
+def get(client, path, **headers):
+    return client.ask(path, **TOKEN | headers)
+
+
+def post(client, path, fields):
+    return client.ask(path, "POST", content=json.dumps(fields), **TOKEN)
+
+
+def test_what_is_appended_is_recalled_read_and_erased(client):
+    """Events that a program appends are there at once by every verb, byte for byte, and gone when it erases them."""
+    raw = bytes(range(256))
+    made = post(client, "/v1/append", {"session": "deploy", "events": [
+        {"kind": "user_message", "content": "the port is 5433", "time": "2026-01-31T12:00:00Z", "origin": "user"},
+        {"kind": "tool_result", "base64": base64.b64encode(raw).decode(), "meta": {"call_id": "c"}},
+    ]}).json()["appended"]  # fmt: skip
+    assert [each["position"] for each in made] == [3, 4]
+    hits = post(client, "/v1/recall", {"query": "port 5433", "hits_max": 1}).json()["hits"]
+    assert [hit["pointer"] for hit in hits] == [made[0]["pointer"]]
+    assert get(client, f"/v1/expand?pointer={made[1]['pointer']}").content == raw
+    event = get(client, f"/v1/event?pointer={made[0]['pointer']}").json()
+    assert (event["text"], event["kind"], event["time"]) == (
+        "the port is 5433",
+        Kind.USER_MESSAGE,
+        "2026-01-31T12:00:00.000Z",
+    )
+    listed = get(client, "/v1/timeline?session=deploy&limit=2&newest_first=1").json()["events"]
+    assert [each["pointer"] for each in listed] == [made[1]["pointer"], made[0]["pointer"]]
+    assert [row["name"] for row in get(client, "/v1/sessions").json()["sessions"]] == ["deploy"]
+    assert post(client, "/v1/erase", {"pointers": [made[0]["pointer"]], "reason": "asked"}).json()["erased"]
+    assert get(client, f"/v1/expand?pointer={made[0]['pointer']}").status_code == 404
+    assert post(client, "/v1/verify", {}).json() == {"ok": True, "events": 5, "problems": []}
+    with Memory(read_only=True) as memory, pytest.raises(Erased):
+        memory.expand(made[0]["pointer"])
+
+
+def test_bytes_are_given_by_ranges(client):
+    """A range gives exactly its bytes and says which of how many they are; one beyond the end is refused."""
+    raw = b"0123456789" * 3_000
+    with Memory(embedder="none") as memory:
+        pointer = memory.session("s").tool_result("c", raw, tool="cat").pointer
+    for wanted, data in (("bytes=3-9", raw[3:10]), ("bytes=29990-", raw[29_990:]), ("bytes=-4", raw[-4:])):
+        part = get(client, f"/v1/expand?pointer={pointer}", Range=wanted)
+        start = raw.index(data) if wanted == "bytes=3-9" else len(raw) - len(data)
+        assert (part.status_code, part.content) == (206, data)
+        assert part.headers["content-range"] == f"bytes {start}-{start + len(data) - 1}/{len(raw)}"
+    assert get(client, f"/v1/expand?pointer={pointer}", Range="bytes=40000-").status_code == 416
+    whole = get(client, f"/v1/expand?pointer={pointer}", Range="lines=1-2")
+    assert (whole.status_code, whole.content) == (200, raw)
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "status", "words"),
+    [
+        ("/v1/recall", {}, 400, "query"),
+        ("/v1/recall", {"query": "x", "colour": "red"}, 400, "colour"),
+        ("/v1/recall", {"query": "x", "hits_max": 0}, 400, "hits_max"),
+        ("/v1/recall", [], 400, "JSON object"),
+        ("/v1/append", {"session": "s", "events": [{"kind": "wish", "content": "x"}]}, 400, "wish"),
+        ("/v1/append", {"session": "s", "events": [{"content": "x"}]}, 400, "kind"),
+        ("/v1/append", {"session": "s", "events": [{"kind": "note", "content": "x", "time": "noon"}]}, 400, "noon"),
+        ("/v1/append", {"session": "deploy", "events": [{"kind": "note", "content": "x"}], "expected_position": 1}, 409,
+         "position"),
+        ("/v1/erase", {"pointers": ["fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY"]}, 404, "no event"),
+        ("/v1/forget", {}, 404, "/v1/openapi.json"),
+        ("/v1/recall?namespace=x", {"query": "x", "namespace": "nobody's"}, 404, "nobody"),
+    ],
+)  # fmt: skip
+def test_what_is_asked_wrongly_is_a_problem_in_words(client, path, fields, status, words):
+    """A wrong call changes nothing and is answered by a problem that says what was expected, under its status."""
+    answer = post(client, path, fields)
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+    assert words in answer.json()["detail"]
+    with Memory(read_only=True) as memory:
+        assert memory.position == 2
+
+
+def test_a_browser_is_not_a_program(client):
+    """The cookie of a page opens no verb of the API: only the token does."""
+    assert client.ask("/v1/sessions").status_code == 401
+    assert client.ask("/v1/append", "POST", content="{}", Origin="http://127.0.0.1:1").status_code == 401
+
+
+def test_the_document_names_every_verb(client):
+    """The OpenAPI document has every verb with what it takes, by the table that answers."""
+    document = get(client, "/v1/openapi.json").json()
+    assert document["openapi"] == "3.1.0"
+    assert {f"/v1/{verb.name}" for verb in api.VERBS} | {"/v1/expand", "/v1/live"} == set(document["paths"])
+    body = document["paths"]["/v1/append"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert (body["required"], body["additionalProperties"]) == (["session", "events"], False)
+    for verb in api.VERBS:
+        assert verb.method.lower() in document["paths"][f"/v1/{verb.name}"]
+    for path in ("health", "sessions", "timeline", "anatomy", "ledger"):
+        assert get(client, f"/v1/{path}").status_code == 200
