@@ -108,7 +108,7 @@ def test_tools_are_functions_and_errors_are_json(home, provider):
     Host(provider, home)
     schemas = provider.get_tool_schemas()
     assert [one["name"] for one in schemas] == [
-        f"firsthand_{name}" for name in ("recall", "expand", "remember", "timeline", "health")
+        f"firsthand_{name}" for name in ("recall", "expand", "remember", "decide", "timeline", "health")
     ]
     assert all(one["parameters"]["type"] == "object" for one in schemas)
     for name, arguments in (

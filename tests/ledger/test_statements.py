@@ -187,6 +187,12 @@ def test_later_means_when_it_was_said(memory, said):
     with pytest.raises(DecisionRefused, match="was said before"):
         memory.supersede(said["new"], late, "it is pnpm", "Use yarn.")
     assert memory.supersede(late, said["new"], "Use yarn.", "it is pnpm").decision.state is State.IN_FORCE
+    user = {"origin": "user", "trust": Trust.TRUSTED}
+    undated = [Draft(Kind.USER_MESSAGE, text, **user) for text in (b"Use bun.", b"Use deno.")]
+    first, second = memory.append(undated, session="undated")
+    with pytest.raises(DecisionRefused, match="was said before"):
+        memory.supersede(second, first, "Use deno.", "Use bun.")
+    assert memory.supersede(first, second, "Use bun.", "Use deno.").decision.state is State.IN_FORCE
 
 
 # facts -----------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
     system_prompt_block   the preamble           sync_turn        the log
     prefetch              cues, implicit recall  on_pre_compress  exact strings and pointers
-    handle_tool_call      recall, expand, remember, timeline, health
+    handle_tool_call      recall, expand, remember, decide, timeline, health
     on_session_end        the episode            on_memory_write  a note
 
 The invariant: no call of Hermes' raises for what our store refuses, since its loop must
