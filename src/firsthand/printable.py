@@ -18,7 +18,7 @@ from functools import lru_cache
 
 COMBINING_MAX = 4  # marks in a row; Vietnamese and Hebrew need up to three
 TAB_COLUMNS = 4
-_PLAIN = re.compile(r"[ -~]*\Z")
+_PLAIN, _PLAIN_LINES = re.compile(r"[ -~]*\Z"), re.compile(r"[ -~\n]*\Z")
 _AS_EMOJI = "\ufe0f"
 _WORKING = "\u200c\u200d" + _AS_EMOJI  # joiners, which Persian, Hindi and emoji need; between such signs only
 _SELECTORS = {*range(0xFE00, 0xFE10), *range(0x180B, 0x1810), *range(0xE0100, 0xE01F0)}
@@ -31,7 +31,7 @@ def shown(text: str, *, lines: bool = False) -> str:
     Args:
         lines: keep line ends, and tabs as spaces; otherwise the result is one line.
     """
-    if _PLAIN.match(text):
+    if (_PLAIN_LINES if lines else _PLAIN).match(text):
         return text
     if lines:
         return "\n".join(shown(line.expandtabs(TAB_COLUMNS)) for line in text.replace("\r\n", "\n").split("\n"))

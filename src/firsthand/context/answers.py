@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable, Collection, Sequence
+from functools import cache
 
 from firsthand.answer import Answer, Band, Hit, Outcome
 from firsthand.event import INJECTED, Event, Kind, to_text
@@ -248,11 +249,12 @@ def _fitted(
     if tokens_max is None:
         lines = [line for block in blocks for line in (block.head, *([quote(block.body)] if block.body else []))]
         return Written("\n".join([opening(len(blocks)), *lines]), tuple(block.pointer for block in blocks))
+    count = cache(count)  # the same texts are counted again as long as there is too little room
     heads = [count(block.head) + 2 for block in blocks]
-    bodies = [
-        count(quoted(block.body, TOKENS_MAX, count, size_bytes=block.size_bytes)) if block.body else 0
-        for block in blocks
+    wholes = [
+        quoted(block.body, TOKENS_MAX, count, size_bytes=block.size_bytes) if block.body else "" for block in blocks
     ]
+    bodies = [count(whole) if whole else 0 for whole in wholes]
     room, several, before = tokens_max, len(blocks), (0, 0)
     for _ in range(TRIES_MAX):
         number, most = _shared(room - count(opening(len(blocks))), heads[:several], bodies[:several])
@@ -260,8 +262,8 @@ def _fitted(
             number = several = number - 1
         before = (number, most)
         lines = [opening(number)]
-        for block in blocks[:number]:
-            text = quoted(block.body, most, count, size_bytes=block.size_bytes) if block.body else ""
+        for block, whole, tokens in zip(blocks[:number], wholes, bodies, strict=False):
+            text = whole if tokens <= most else quoted(block.body, most, count, size_bytes=block.size_bytes)
             lines += [block.head, text] if text else [block.head]
         written = "\n".join(lines)
         excess = count(written) - tokens_max

@@ -99,8 +99,11 @@ class Exchanges:
 
 
 def first_rows(columns: Columns, rows: Rows) -> Rows:
-    """Give the first row of the event of each row."""
-    return np.searchsorted(columns.position, columns.position[rows]).astype(np.int64)
+    """Give the first row of the event of each row: most events have one row."""
+    first = np.array(rows, np.int64)
+    later = np.flatnonzero(columns.position[first - 1] == columns.position[first])
+    first[later] = np.searchsorted(columns.position, columns.position[first[later]])
+    return first
 
 
 def is_said(columns: Columns, rows: Rows) -> NDArray[np.bool_]:

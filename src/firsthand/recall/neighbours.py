@@ -19,6 +19,8 @@ interleaved in the log. It knows columns, not storage.
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -53,13 +55,19 @@ class Neighbourhood:
 
     def __init__(self, columns: Columns, around: Around, shares: Shares) -> None:
         self._places = np.flatnonzero(is_said(columns, around.events[0]))
-        first, beside = around.events[0, self._places], around.events[1:, self._places]
-        events, self._at = np.unique(np.concatenate((beside.ravel(), first)), return_inverse=True)
-        self._rows, self._starts = rows_of_events(columns, events, _PASSAGES_MAX)
-        tokens = np.add.reduceat(columns.tokens[self._rows], self._starts)[self._at]
-        own = np.maximum(tokens[beside.size :], 0) + _SPARE
-        self._at = self._at[: beside.size].reshape(beside.shape)
-        length = tokens[: beside.size].reshape(beside.shape)
+        events = around.events[:, self._places]
+        beside = self._beside = events[1:]
+        # Of an event of several rows, what they hold together.
+        behind = np.minimum(events + 1, len(columns))
+        several = (columns.position[behind] == columns.position[events]) & (behind > events)
+        tokens = columns.tokens[events]
+        long, at = np.unique(events[several], return_inverse=True)
+        self._rows, self._starts = rows_of_events(columns, long, _PASSAGES_MAX)
+        if len(long):
+            tokens[several] = np.add.reduceat(columns.tokens[self._rows], self._starts)[at]
+        self._several = several[1:]
+        self._at = at[np.count_nonzero(several[0]) :]
+        own, length = np.maximum(tokens[0], 0) + _SPARE, tokens[1:]
         cut = np.minimum(1.0, ((length + _SPARE) / own) ** shares.cut)
         share = np.where(around.same[1:, self._places], shares.second, 0.0)
         share[:2] = shares.beside
@@ -72,15 +80,16 @@ class Neighbourhood:
 
     def term(self, own: Floats, scores: Floats) -> Floats:
         """Give what a term counts for each row: ``own`` is its own score, ``scores`` are those of all rows."""
-        if not len(self._places):
-            return own
-        best = np.maximum.reduceat(scores[self._rows], self._starts)
+        best = scores[self._beside]
+        if len(self._rows):
+            best[self._several] = np.maximum.reduceat(scores[self._rows], self._starts)[self._at]
         if not best.any():
             return own
-        best, total = best[self._at], own.copy()
+        adding, filling = self._adding * best[:2], self._filling * best  # by rows: along the other axis it is slow
+        total = own.copy()
         total[self._places] = np.maximum(
-            own[self._places] + (self._adding * best[:2]).max(axis=0), (self._filling * best).max(axis=0)
-        )
+            own[self._places] + np.maximum(adding[0], adding[1]), reduce(np.maximum, filling)
+        )  # fmt: skip
         return total
 
 

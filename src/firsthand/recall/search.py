@@ -251,12 +251,11 @@ class _Recall:
         in_view: list[Entry] = []
         left_out: set[int] = set()
         passed, first = 0, query.skip + query.hits_max + 1
-        ahead = places[: first + LOADED_EVENTS]
-        if layout.leaves_out is not None and not all(is_spoken(place.parts) for place in ahead):
-            left_out.update(
-                at for entry in self._read(ahead) if layout.leaves_out(entry.event) for at in _positions(entry)
-            )
+        ahead = self._read(places[: first + LOADED_EVENTS] if layout.leaves_out is not None else ())
         for entry in chain(self._read(places[:first]), self._read(places[first:])):
+            if layout.leaves_out is not None and entry.place is not None and not is_spoken(entry.place.parts):
+                # It may be there only for one that comes later, and is left out.
+                left_out.update(at for other in ahead if layout.leaves_out(other.event) for at in _positions(other))
             if entry.event.position in left_out or (left_out and self._leans_on(entry.place, left_out)):
                 continue
             if layout.leaves_out is not None and layout.leaves_out(entry.event):

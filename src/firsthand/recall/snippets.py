@@ -372,23 +372,27 @@ def _grown(runs: list[_Run], spare: Sequence[_Text], size: int) -> list[_Run]:
 def _grow(runs: Sequence[_Run], size: int) -> None:
     """Take in piece after piece, four for the best run while the others take two."""
     growing = [*range(len(runs))]
+    room = size - sum([run.end - run.start for run in runs])
     while growing:
         for number in [turn for turn in (0, 0, 1, 0, 0, 2) if turn in growing] or growing[:]:
-            room = size - sum(run.end - run.start for run in runs)
-            if number in growing and not _step(runs[number], room):
-                growing.remove(number)
+            if number in growing:
+                gain = _step(runs[number], room)
+                room -= gain
+                if not gain:
+                    growing.remove(number)
 
 
-def _step(run: _Run, room: int) -> bool:
-    """Take one more piece into a run, mostly one behind it; False when none fits."""
+def _step(run: _Run, room: int) -> int:
+    """Take one more piece into a run, mostly one behind it; 0 when none fits."""
     after, before = run.text.behind(run.end + 1), run.text.before(run.start - 1) if run.start else 0
     run.steps += 1
     sides = [(run.start, after), (before, run.end)]
     for start, end in sides if run.steps % 3 else sides[::-1]:
-        if (start, end) != (run.start, run.end) and (run.start - start) + (end - run.end) <= room:
+        gain = (run.start - start) + (end - run.end)
+        if 0 < gain <= room:
             run.start, run.end = start, end
-            return True
-    return False
+            return gain
+    return 0
 
 
 def _within(run: _Run, size: int) -> tuple[int, int]:
