@@ -8,6 +8,7 @@ import pytest
 
 from firsthand.errors import IdConflict
 from firsthand.event import Draft, IdMaker, Kind, Trust
+from firsthand.log import recent
 from firsthand.log.port import Entry
 from firsthand.log.prepare import prepare
 from firsthand.log.recent import RecentEvents
@@ -22,12 +23,14 @@ class Recorder:
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
+        self.seen: set[bytes | None] = set()
 
     def begin(self, db, namespace_key) -> None:
         self.entries.clear()
 
     def apply(self, db, entries, contents) -> None:
         self.entries += entries
+        self.seen |= {entry.event.content for entry in entries}
 
     def purge(self, db, namespace_key) -> None: ...
 
@@ -82,8 +85,10 @@ def test_what_was_erased_before_it_was_indexed_is_not_handed_over(recorded):
     log, recorder = recorded
     secret, _ = log.append(texts("zq7secret", "plain"), namespace="default", session="s")
     log.erase("default", [secret.id])
+    log.flush_indexes("default")
+    assert b"plain" in recorder.seen
+    assert b"zq7secret" not in recorder.seen
     log.rebuild()
-    assert b"zq7secret" not in [entry.event.content for entry in recorder.entries]
 
 
 def test_a_refused_batch_leaves_nothing_to_hand_over(recorded):
@@ -101,13 +106,26 @@ def test_behind_a_gap_only_what_follows_it_is_known(tmp_path):
     """Positions that were skipped, as behind a loss, are no events: what is before them is read from the log."""
     log = open_log(tmp_path / "store", indexes=())
     drafts = [prepare(draft, 1, log.artifacts, 1_000, IdMaker()) for draft in texts("one", "two", "three")]
-    recent = RecentEvents()
+    events = RecentEvents()
     for draft, position in zip(drafts, (4, 5, 9), strict=True):
-        recent.add(draft, "default", "s", 0, 0, position, Moment(0), b"")
-    assert [recent.after(1, position) for position in (3, 5, 9)] == [None] * 3
-    known = recent.after(1, 8)
+        events.add(draft, "default", "s", 0, 0, position, Moment(0), b"")
+    assert [events.after(1, position) for position in (3, 5, 9)] == [None] * 3
+    known = events.after(1, 8)
     assert known is not None
     assert [(entry.event.position, entry.event.content) for entry in known.entries] == [(9, b"three")]
-    recent.clear()
-    assert recent.after(1, 8) is None
+    events.clear()
+    assert events.after(1, 8) is None
     log.close()
+
+
+def test_only_so_much_is_kept(recorded, monkeypatch):
+    """Beyond a bound of bytes what was written is forgotten, and read from the log when it is indexed."""
+    monkeypatch.setattr(recent, "BYTES_MAX", 600)
+    log, recorder = recorded
+    for number in range(9):
+        log.append(texts("word " * 40 + str(number)), namespace="default", session="s")
+    (tenant,) = log._appender._work._tenants.values()
+    assert 0 < len(tenant.recent._events) < 5
+    log.flush_indexes("default")
+    assert len(recorder.entries) == 9
+    assert not tenant.recent._events

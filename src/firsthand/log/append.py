@@ -153,6 +153,8 @@ class Appender:
             self._db.execute("ROLLBACK")
         try:
             self._begin()
+            if also is not None:  # what it erases must not be handed to an index from memory
+                self.forget()
             if mending is not None:
                 mending()
                 self.forget()

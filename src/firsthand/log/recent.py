@@ -11,8 +11,11 @@ from firsthand.event import Artifact, Event
 from firsthand.moment import Moment
 
 from .port import Entries, Entry
-from .prepare import BATCH_EVENTS_MAX, Prepared
+from .prepare import Prepared
 from .rows import meta_of
+
+BYTES_MAX = 8 << 20
+"""Of the bodies that are kept; where an index does not follow, its events are read from the log."""
 
 
 class RecentEvents:
@@ -20,19 +23,20 @@ class RecentEvents:
 
     def __init__(self) -> None:
         self._events: list[Callable[[], Event]] = []
-        self._last = 0
+        self._last = self._bytes = 0
 
     def add(
         self, event: Prepared, namespace: str, session: str, sequence: int, turn: int, position: int, now: Moment,
         chain: bytes,
     ) -> None:  # fmt: skip
         """Note an event that was written at a position."""
-        if position != self._last + 1 or len(self._events) >= BATCH_EVENTS_MAX:
-            self._events.clear()
+        if position != self._last + 1 or self._bytes > BYTES_MAX:
+            self.clear()
         self._last = position
-        if event.parts is None:  # it was erased before it was restored
-            self._events.clear()
+        if event.body is None or event.parts is None:  # it was erased before it was restored
+            self.clear()
             return
+        self._bytes += len(event.body)
         self._events.append(lambda: _event_of(event, namespace, session, sequence, turn, position, now, chain))
 
     def after(self, namespace_key: int, position: int) -> Entries | None:
@@ -46,6 +50,7 @@ class RecentEvents:
     def clear(self) -> None:
         """Forget the events: the indexes have them."""
         self._events.clear()
+        self._bytes = 0
 
 
 def _event_of(
