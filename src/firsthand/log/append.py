@@ -153,10 +153,9 @@ class Appender:
             self._db.execute("ROLLBACK")
         try:
             self._begin()
-            if also is not None:  # what it erases must not be handed to an index from memory
-                self.forget()
             if mending is not None:
                 mending()
+            if mending is not None or also is not None:  # what is erased must not be handed to an index from memory
                 self.forget()
             work = self._work = self._work_of(self._work, compare=mending is None)
             if namespace is not None:
