@@ -18,7 +18,7 @@ from typing import Any
 from firsthand import Draft, InvalidArgument, Kind, Memory, Trust, __version__
 from firsthand.agents import health_line
 from firsthand.answer import moment_of
-from firsthand.event import Event, to_text
+from firsthand.event import Event
 from firsthand.ledger.decision_log import ledger_of
 from firsthand.ledger.facts import facts_standing
 from firsthand.pointer import parse
@@ -225,14 +225,3 @@ def bytes_of(memory: Memory, pointer: str, asked: str) -> Bytes | None:
     if plain:
         return Bytes(memory.stream(f"{address}@{start}-{end}"), start, end, size, partial=True)
     return Bytes(iter((b"".join(memory.stream(address))[start:end],)), start, end, size, partial=True)
-
-
-def text_of(data: bytes) -> str:
-    """Read a body as text.
-
-    Raises:
-        InvalidArgument: it is none.
-    """
-    if "�" in (text := to_text(data)):
-        raise InvalidArgument("expected a body of JSON in UTF-8")
-    return text

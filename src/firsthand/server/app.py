@@ -42,7 +42,7 @@ from firsthand.server.daemon_stores import Stores, identity_of
 from firsthand.server.hook_client import Call
 from firsthand.server.inspector import call_pages, event_pages, texts
 from firsthand.server.inspector.page import Asked, Page, Place, as_json
-from firsthand.server.inspector.pages import ACTIONS, PAGES, Made
+from firsthand.server.inspector.pages import ACTIONS, PAGES, TAKEN, Made
 from firsthand.server.live import stream
 from firsthand.server.mcp_doors import Doors
 
@@ -92,6 +92,10 @@ def _reached(memory: Memory, session: str) -> int:
     return next((info.last_position for info in memory.sessions() if info.name == session), 0)
 
 
+class _Nothing(HTTPException):
+    """Nothing was ever recorded in a store."""
+
+
 class _Pages:
     """The ways to the pages."""
 
@@ -135,10 +139,13 @@ class _Pages:
     async def page(self, request: Request) -> Response:
         """Give a page, or its fields as JSON."""
         name, dot, form = request.path_params["name"].partition(".")
-        made = (ACTIONS if request.method == "POST" else PAGES).get(name)
+        sends = request.method == "POST"
+        made = (ACTIONS if sends else PAGES).get(name)
         if made is None or (dot and form != "json"):
             raise HTTPException(404, f"there is no page {name!r:.80} here; there are: {', '.join(PAGES)}")
         asked = await self._asked(request)
+        if sends:  # before it does anything
+            asked.check(TAKEN[name])
         page = await run_in_threadpool(self._made, request, made, asked)
         if page.status == 303:
             return RedirectResponse(page.fields["to"], 303)
@@ -214,7 +221,7 @@ class _Pages:
             if len(data) > BODY_BYTES_MAX:
                 raise HTTPException(413, f"expected at most {BODY_BYTES_MAX >> 20} MiB")
         try:
-            fields = json.loads(api.text_of(data) or "{}")
+            fields = json.loads(data or b"{}")
         except (ValueError, RecursionError) as error:
             raise InvalidArgument(f"expected a JSON object; {error}") from error
         if not isinstance(fields, dict):
@@ -238,13 +245,15 @@ class _Pages:
         """Do work on the store of a place.
 
         Raises:
-            HTTPException: there is none.
+            HTTPException: nobody opened one as that, or nothing was ever recorded in it.
         """
         self._count(1)
         try:
             key = self._stores.at(name)
-            if key is None or identity_of(key[0]) == (0, 0):
-                raise HTTPException(404, f"there is no store for the namespace {name!r:.60} here")
+            if key is None:
+                raise HTTPException(404, f"nobody opened a store as {name!r:.60}. Type: firsthand inspect --store PATH")
+            if identity_of(key[0]) == (0, 0):
+                raise _Nothing(404, f"there is no store in {key[0]}; firsthand import and firsthand install fill one")
             with self._stores.of(Call(store=key[0], namespace=key[1], embedder=key[2])) as memory:
                 return work(memory)
         finally:
@@ -252,31 +261,25 @@ class _Pages:
 
     # pages -------------------------------------------------------------------------------------------
 
-    def _made(self, request: Request, made: Callable[[Place, Asked], Page], asked: Asked) -> Page:
+    def _made(self, request: Request, made: Made, asked: Asked) -> Page:
         """Make a page from the store of its place."""
-        self._count(1)
-        try:
-            name = request.path_params["place"]
-            key = self._stores.at(name)
-            if key is None:
-                raise HTTPException(
-                    404, f"nobody opened a store as {name!r:.60} here. Type: firsthand inspect --store PATH"
-                )
-            store, namespace, embedder = key
-            if identity_of(store) == (0, 0):
-                return Page("empty.html", "Nothing yet", {"store": store}, 404)
-            with self._stores.of(Call(store=store, namespace=namespace, embedder=embedder)) as memory:
-                memo = self._memo(store, namespace, memory.identity)
-                form = self._keys.form(request.scope.get("cookie", ""))
-                place = Place(memory, f"/{texts.query(name)}", now(), memo, form)
-                page = made(place, asked)
-                asked.check()
-                return page
-        finally:
-            self._count(-1)
+        name = request.path_params["place"]
 
-    def _memo(self, store: str, namespace: str, identity: str) -> dict[tuple[str, ...], object]:
-        memo = self._memos.setdefault((store + identity, namespace), {})
+        def make(memory: Memory) -> Page:
+            memo = self._memo(memory)
+            form = self._keys.form(request.scope.get("cookie", ""))
+            page = made(Place(memory, f"/{texts.query(name)}", now(), memo, form), asked)
+            asked.check()
+            return page
+
+        try:
+            return self._with(name, make)
+        except _Nothing:
+            key = self._stores.at(name)
+            return Page("empty.html", "Nothing yet", {"store": key[0] if key else ""}, 404)
+
+    def _memo(self, memory: Memory) -> dict[tuple[str, ...], object]:
+        memo = self._memos.setdefault((f"{memory.path}{memory.identity}", memory.namespace), {})
         if len(memo) > MEMO_MAX:
             memo.clear()
         return memo

@@ -27,7 +27,7 @@ from firsthand.value import value
 
 HOST = "127.0.0.1"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-TOKEN_BYTES = 32
+TOKEN_BYTES, TOKEN_FILE = 32, "token"
 TOKEN_CHARACTERS_MAX = 200
 LINK_S = 600.0
 LINKS_MAX = 64
@@ -77,7 +77,7 @@ def token_of(folder: Path) -> Token:
     Raises:
         StoreFailed: the file cannot be read or written.
     """
-    path = folder / "token"
+    path = folder / TOKEN_FILE
     fresh = secrets.token_urlsafe(TOKEN_BYTES)
     try:
         if path.is_file() and not path.stat().st_mode & 0o077:

@@ -57,7 +57,7 @@ class HttpServer:
         state = environment.state_folder()
         if absent or state is None:
             return
-        self.token: Token = token_of(state / "server")
+        self.token: Token = token_of(state)
         self.keys = Keys(self.token.text)
         self.socket = listen(port)
 

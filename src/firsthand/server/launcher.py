@@ -24,6 +24,7 @@ from pathlib import Path
 from firsthand import environment
 from firsthand.errors import InvalidArgument, StoreFailed
 from firsthand.server import hook_client
+from firsthand.server.auth import TOKEN_FILE
 
 LAUNCHER_FILE, CLIENT_FILE, HOSTS_FILE, UNANSWERED_FILE = "firsthand-hook", "hook.py", "hosts.json", "unanswered"
 _SCRIPT = """#!/bin/sh
@@ -85,8 +86,8 @@ def remove(settings: Path) -> None:
     if used:
         put(folder / HOSTS_FILE, json.dumps(sorted(used)).encode(), 0o600)
         return
-    mine = (LAUNCHER_FILE, CLIENT_FILE, HOSTS_FILE, UNANSWERED_FILE, hook_client.RECORD_FILE, hook_client.WARNED_FILE)
-    for name in mine:
+    mine = (LAUNCHER_FILE, CLIENT_FILE, HOSTS_FILE, UNANSWERED_FILE, TOKEN_FILE)
+    for name in (*mine, hook_client.RECORD_FILE, hook_client.WARNED_FILE):
         (folder / name).unlink(missing_ok=True)
     _forget_compiled(folder)
     for empty in (folder / "__pycache__", folder):

@@ -7,7 +7,7 @@ understood is an error, never passed over.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import Enum
 from typing import Any
 
@@ -117,13 +117,13 @@ class Asked:
             raise InvalidArgument(f"expected {name} to be one of {', '.join(filter(None, words))}; got {text!r:.60}")
         return text or words[0]
 
-    def check(self) -> None:
-        """Refuse what nobody read.
+    def check(self, known: Collection[str] = ()) -> None:
+        """Refuse what nobody read, or knows.
 
         Raises:
             InvalidArgument: something was asked for that this page does not know.
         """
-        unknown = sorted(self._values.keys() - self._read)
+        unknown = sorted(self._values.keys() - self._read - set(known))
         if unknown:
             raise InvalidArgument(
                 f"this page knows {', '.join(sorted(self._read)) or 'no parameter'}; got {unknown!r:.120}"

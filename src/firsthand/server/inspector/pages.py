@@ -33,3 +33,13 @@ ACTIONS: Mapping[str, Made] = {
     "not-again": decision_pages.not_again,
 }
 """What a form changes, or takes long to look at."""
+
+TAKEN: Mapping[str, frozenset[str]] = {
+    "erase": frozenset({"pointers", "session", "words", "reason", "count"}),
+    "verify": frozenset(),
+    "undo": frozenset({"decision", "following", "reason"}),
+    "approve": frozenset({"target", "reason"}),
+    "switch": frozenset({"switch", "to", "agent"}),
+    "not-again": frozenset({"pointer"}),
+}
+"""What each form has, so that another one does nothing."""
