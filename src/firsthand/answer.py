@@ -181,8 +181,8 @@ class Hit:
         exact: the strings of the query that stand in the content, character for character.
         copies: pointers of further events with the same text; they are no hits of their own.
         companion_of: pointer of the hit that it belongs with, as a call's result does; empty for a hit of its own.
-        replaced_by: pointer of what took its place by the ledger; of the decision where nothing did; empty while it
-            stands. It is an answer all the same: who asks what it was finds it.
+        replaces: pointer of the event whose place it took by the ledger; empty for none.
+        claims: of a note, what a check says of its claims, such as ``1 worked out, 2 unproven``; empty for none.
     """
 
     pointer: str
@@ -202,7 +202,8 @@ class Hit:
     size_bytes: int
     copies: tuple[str, ...] = ()
     companion_of: str = ""
-    replaced_by: str = ""
+    replaces: str = ""
+    claims: str = ""
 
     def __repr__(self) -> str:
         named = {"pointer": self.pointer, "score": round(self.score, 3), "kind": self.kind, "preview": self.preview}
@@ -217,15 +218,15 @@ class Answer:
         outcome: its type.
         hits: best first.
         companions: what belongs with hits, as a call's result does; beside the hits, and of no score.
-        said: up to five messages of the user on the question, in order of date; nothing is decided about them but
-            what the ledger says (`Hit.replaced_by`).
+        said: up to five messages of the user on the question that stand by the ledger, in order of date; nothing else
+            is decided about them.
         band: how likely it is that one of the first ten hits answers.
         likelihood: the same as a number from 0 to 1; 0 without hits.
         signals: what the likelihood is computed from, by name.
         attempts: the texts that were asked, in order: the question, and one more where that helped.
         more: True when a further page (`Query.skip`) has hits.
         truncated: True when the search was bounded before it had seen all matches.
-        notes: sentences on what was not looked at, behind or broken.
+        notes: sentences on what was not looked at, is behind or broken, or is left out since it no longer holds.
         through: the last position that was searched.
     """
 

@@ -37,6 +37,8 @@ from firsthand.log.restore import restore
 from firsthand.log.verify import Verification
 from firsthand.notes.check import Checked, check, recheck
 from firsthand.notes.claim import Claim, claims_of
+from firsthand.notes.correction import CorrectionCheck, check_correction
+from firsthand.notes.coverage import Coverage, coverage, of_summary
 from firsthand.notes.writer import Noted, note
 from firsthand.pointer import Pointer
 from firsthand.recall.search import query_of
@@ -126,6 +128,36 @@ class Memory(Space):
         if isinstance(claims, (str, Pointer, Appended)):
             return recheck(self, self.event(claims))
         return check(self, claims_of(claims), within=within)
+
+    def check_correction(self, correction: str, *, note: Address | None = None) -> CorrectionCheck:
+        """Show what a correction would change: claims of notes, their evidence, and their work with its values.
+
+        It decides nothing: a value that stands in the work is taken for what was wrong, and where none does each
+        operand of the same unit is tried.
+
+        Args:
+            correction: in any words, such as ``the stapler cost $15, not $12.50``.
+            note: pointer of the note whose claims are meant; None looks for it.
+
+        Raises:
+            Unresolvable: there is no such note.
+            InvalidArgument: the claims that it was written with are none of ours.
+        """
+        return check_correction(self, correction, lambda query: recall(self, query), note)
+
+    def coverage(self, text: str | Address, source: Address | None = None) -> Coverage:
+        """Count which values of a source a text lacks: numbers, dates, exact strings, quoted names. It is no verdict.
+
+        Args:
+            text: any text; or, without ``source``, the pointer of a host's summary, which stands for the events of
+                its session since the summary before it.
+            source: pointer of an event or a span.
+
+        Raises:
+            MalformedPointer, Unresolvable: a pointer leads to no event here.
+            InvalidArgument: the event that is named alone is no summary.
+        """
+        return of_summary(self, text) if source is None else coverage(self, str(text), source)
 
     # decide ------------------------------------------------------------------------------------------
 

@@ -176,7 +176,7 @@ def test_json_has_every_field(shell):
         "pointer": pointer, "position": 1, "session": "s", "turn": 0, "kind": "tool_result", "agent": "",
         "origin": "tool:bash", "trust": "untrusted", "time": "2026-01-31T00:00:00.000Z", "bytes": 6,
         "exact": ["needle"], "preview": "needle", "spans": [f"{pointer}@0-6"], "copies": [], "companion_of": None,
-        "replaced_by": None,
+        "replaces": None, "claims": None,
     }  # fmt: skip
 
 

@@ -61,7 +61,7 @@ def test_a_hit_says_where_it_stands_and_how_sure_it_is():
 BOUNDED = "the search was bounded before it had seen all matches"
 FIRST = {
     "absent: nothing matches; everything in scope was searched": answer(outcome=Outcome.ABSENT),
-    "filtered: nothing in the scope asked for, but there are matches outside it; ask with less scope": answer(
+    "filtered: nothing that holds in the scope asked for; what else matches stands in a note": answer(
         outcome=Outcome.FILTERED
     ),
     "found: 1 hit, which may hold the answer": answer(hit(1), band=Band.POSSIBLE),
@@ -143,11 +143,11 @@ def test_a_companion_says_what_it_belongs_with():
 
 def test_what_the_user_said_comes_last_and_no_text_comes_twice():
     """Messages of the user stand behind the hits, each with its date; one that is a hit above is named there."""
-    first, second = hit(1, "the old port is 1"), hit(2, "the new port is 2", replaced_by=f"fh:{name(9)}")
+    first, second = hit(1, "the old port is 1"), hit(2, "the new port is 2", replaces=f"fh:{name(9)}")
     lines = of_recall(answer(first, said=(first, second))).text.split("\n")
     assert lines[3].startswith("what the user said on it, in order of date")
     assert lines[4].endswith(f"the one above that ends in {name(1)[-6:]}")
-    assert lines[5].endswith(f"no longer holds: replaced by fh:{name(9)}")
+    assert lines[5].endswith(f"in the place of fh:{name(9)}")
     assert lines[6] == "| the new port is 2"
 
 

@@ -1,4 +1,4 @@
-"""What recall makes of the ledger: an event that was replaced stands below, says what took its place, and is found."""
+"""What recall makes of the ledger: what is out is left out and said, what took its place stands in it."""
 
 from __future__ import annotations
 
@@ -37,19 +37,42 @@ def decide(memory):
 
 
 def answer(memory, text="What is the staging port?"):
-    """Ask, and give the words, the share that was taken off, and what each hit says took its place."""
-    hits = memory.recall(text).hits
-    shares = [(hit.preview, round(hit.parts.get("replaced", 0.0) / hit.score, 6), hit.replaced_by) for hit in hits]
-    return [share for share in shares if "port" in share[0]]
+    """Ask, and give the words of each hit on ports, and whose place it took."""
+    return [(hit.preview, hit.replaces) for hit in memory.recall(text).hits if "port" in hit.preview]
 
 
-def test_what_was_replaced_stands_below_with_what_took_its_place(memory):
-    """After a decision the old value has half its score, names the pointer of the new one, and is still found."""
-    assert [replaced for _, _, replaced in answer(memory)] == ["", ""]
+def test_what_replaced_an_event_stands_in_its_place(memory):
+    """After a decision the new value has the better place of the two, names the old one, and the old one is no hit."""
+    assert {replaces for _, replaces in answer(memory)} == {""}
+    old, new = pointers(memory)
+    best = max(hit.score for hit in memory.recall("staging port 8080").hits)
     decide(memory)
-    new = pointers(memory)[1]
-    assert answer(memory) == [(NEW, 0.0, ""), (OLD, -1.0, new)]
-    assert f"replaced by {new}" in of_recall(memory.recall("staging port 8080")).text
+    found = memory.recall("staging port 8080")
+    assert [(hit.pointer, hit.replaces) for hit in found.hits if "port" in hit.preview] == [(new, old)]
+    assert found.hits[0].pointer == new
+    assert found.hits[0].score == pytest.approx(best, abs=0.01)
+    assert round(sum(found.hits[0].parts.values()), 6) == round(found.hits[0].score, 6)
+    assert f"in the place of {old}" in of_recall(found).text
+    assert f"left out, since it no longer holds: {old} ({new} holds instead); expand opens it" in found.notes
+
+
+def test_what_replaced_an_event_is_found_by_its_words(memory):
+    """A question that only the old event answers finds the new one, though it shares no word with it."""
+    old = memory.session("two").user("zanzibar quagga").pointer
+    new = memory.session("two").user("Let it be.").pointer
+    supersede(memory, old, new)
+    assert [(hit.preview, hit.replaces) for hit in memory.recall("zanzibar quagga").hits] == [("Let it be.", old)]
+    outside = memory.recall("zanzibar quagga", since="2200-01-01")
+    assert (outside.outcome, outside.hits) == ("filtered", ())
+
+
+def test_nothing_is_called_absent_that_is_left_out(memory):
+    """Where all that matches was taken back the answer is filtered, and says what and why."""
+    old = memory.session("two").user("zanzibar quagga").pointer
+    retract(memory, old)
+    answer = memory.recall("zanzibar quagga")
+    assert (answer.outcome, answer.hits, answer.said) == ("filtered", (), ())
+    assert answer.notes == (f"left out, since it no longer holds: {old}; expand opens it",)
 
 
 def test_undoing_gives_the_old_ranking_back(memory):
@@ -64,12 +87,13 @@ def test_undoing_gives_the_old_ranking_back(memory):
     assert answer(memory, "staging port 8080") == after
 
 
-def test_what_was_taken_back_or_quarantined_names_the_decision(memory):
-    """Where nothing took its place, the pointer is that of the decision."""
+def test_what_was_taken_back_or_quarantined_is_left_out(memory):
+    """Where nothing took its place, no hit says a word of it."""
     old, new = pointers(memory)
-    taken_back = retract(memory, new).decision
-    (held,) = lineage_of(memory).quarantine(old)
-    assert {text: by for text, _, by in answer(memory)} == {NEW: f"fh:{taken_back.id}", OLD: f"fh:{held.id}"}
+    retract(memory, new)
+    lineage_of(memory).quarantine(old)
+    assert answer(memory) == []
+    assert not any(text in str(memory.recall("staging port").said) for text in (OLD, NEW))
 
 
 def test_a_store_that_was_restored_knows_its_ledger(memory, tmp_path):
@@ -85,7 +109,7 @@ def test_a_store_that_was_restored_knows_its_ledger(memory, tmp_path):
 def test_another_handle_sees_a_decision_at_once(memory):
     """A handle that has recalled before knows a decision that another one made since."""
     with Memory.open(memory.path, embedder="none", read_only=True) as other:
-        assert [by for _, _, by in answer(other)] == ["", ""]
+        assert {by for _, by in answer(other)} == {""}
         decide(memory)
         assert answer(other) == answer(memory)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import pytest
-from shown_places import SENTENCE, World, leaks
+from shown_places import NEW, QUESTIONS, SENTENCE, WORDS, World, leaks
 
 from firsthand import AgentTools, Erased, Memory
 from firsthand.event import IdMaker
@@ -67,21 +68,13 @@ def erase(world: World) -> None:
 DECISIONS = [retract, supersede, restore, quarantine, quarantine_alone]
 
 
-NOT_YET = ("recall", "fenced", "tool recall", "firsthand recall", "window recall")
-"""Places that are rebuilt at the time of writing."""
-
-
-def mended(places: Iterable[str]) -> set[str]:
-    return {place for place in places if place.partition(": ")[0] not in NOT_YET}
-
-
 @pytest.mark.parametrize("decide", DECISIONS)
 def test_what_is_out_is_shown_nowhere_until_that_is_undone(memory, decide):
     """No place and no file has a word of what is out once the command returns, and all have it after the undoing."""
     world = World(memory)
     before, shown = world.exact_places(), leaks(world.places()).keys()
     undo = decide(world)
-    assert mended(leaks(world.places())) == set()
+    assert leaks(world.places()) == {}
     undo()
     assert world.exact_places() == before
     assert leaks(world.places()).keys() == shown
@@ -94,7 +87,7 @@ def test_a_part_that_is_out_is_shown_nowhere_and_the_rest_is(memory, decide):
     before = world.exact_places()
     undo = decide(world)
     places = world.places()
-    assert mended(leaks(places)) == set()
+    assert leaks(places) == {}
     for place in ("recall: invoices of October", "preamble", "timeline"):
         assert "invoices of October" in places[place]
     undo()
@@ -128,7 +121,22 @@ def test_what_is_asked_for_by_its_pointer_is_shown_with_the_decision(memory, dec
     world = World(memory)
     decide(world)
     assert memory.expand(world.event) == SENTENCE.encode()
-    for text in (world.command("show", world.event), AgentTools(world.agent).expand(world.event).text):
-        assert SENTENCE in text
+    opened = AgentTools(world.agent).expand(world.event).text
+    assert (SENTENCE in opened, "no longer holds: fh:" in opened) == (True, True)
+    shown = json.loads(world.command("show", world.event, "--json"))
+    assert (SENTENCE in str(shown["content"]), str(shown["decided"])[:20]) == (True, "no longer holds: fh:")
     assert world.event in world.command("ledger", "list")
     assert memory.verify().ok
+
+
+@pytest.mark.parametrize("decide", [retract, supersede, quarantine])
+def test_recall_says_what_it_leaves_out_and_shows_what_holds_instead(memory, decide):
+    """A recall of what is out says so by pointers, without a word of it; what replaced it is a hit in its place."""
+    world = World(memory)
+    decide(world)
+    answer = memory.recall(QUESTIONS[0])
+    (note,) = (note for note in answer.notes if "no longer holds" in note)
+    assert {f"fh:{event.id}" for event in memory.events()}.issuperset(re.findall(r"fh:\w{26}", note))
+    assert not any(word in note for note in answer.notes for word in WORDS)
+    instead = [hit for hit in answer.hits if hit.pointer == world.new]
+    assert [hit.preview for hit in instead] == ([NEW] if decide is supersede else [])

@@ -483,7 +483,7 @@ def _hit_facts(hit: Hit) -> dict[str, Any]:
         "time": None if hit.time is None else str(hit.time),
         "trust": hit.trust,
         "score": round(hit.score, 3),
-        "replaced_by": hit.replaced_by or None,
+        "replaces": hit.replaces or None,
     }
 
 

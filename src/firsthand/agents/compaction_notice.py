@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from firsthand.agents import validity
 from firsthand.context.marker_hints import terms
 from firsthand.context.receipt_topics import questions
+from firsthand.errors import InvalidArgument
 from firsthand.event import Event, Kind, Trust
 from firsthand.moment import clock
+from firsthand.notes import coverage
 from firsthand.space import Space
 from firsthand.unasked.volunteer import Funnel, Piece
 from firsthand.value import value
@@ -41,13 +43,15 @@ def left(space: Space, session: str) -> LeftWindow:
         return LeftWindow()
     funnel = validity.funnel(space)
     bounds = [summary.position for summary in summaries]
-    summary = ""
+    summary, lacks = "", ""
     if bounds and newest[0].position - bounds[0] <= 3:  # the summary of this very compaction is in the log already
         summary, end = summaries[0].text, bounds.pop(0)
+        lacks = _lacks(space, summaries[0])
     else:
         end = newest[0].position + 1
     pieces = [Piece("This session's earlier turns left the window; nothing is lost. recall(query) or expand(pointer):")]
     gone: list[Event] = []
+    pieces += [Piece(lacks)] if lacks else []
     for number, start in enumerate([*bounds, 0]):
         span = list(space.events(session, after=start, before=end, limit=EVENTS_READ_MAX, newest_first=True))[::-1]
         span = [event for event in span if event.kind in _SAID and event.is_searchable and not event.erased]
@@ -68,6 +72,18 @@ def left(space: Space, session: str) -> LeftWindow:
     pieces += [Piece("Exact strings of what left:")] if strings else []
     pieces += [Piece(question.string, (f"fh:{question.id}",), head="  ") for question in strings]
     return LeftWindow(tuple(pieces), ())
+
+
+def _lacks(space: Space, summary: Event) -> str:
+    """Say how many values of what it stands for the host's summary holds: numbers, dates, exact strings, names."""
+    try:
+        counted = coverage.of_summary(space, summary.pointer)
+    except InvalidArgument:  # it stands for nothing
+        return ""
+    held = counted.of - len(counted.missing)
+    return (
+        f"The summary holds {held:,} of {counted.of:,} values of it; the rest: {counted.pointer}" if counted.of else ""
+    )
 
 
 def lines(pieces: Sequence[Piece]) -> str:

@@ -131,7 +131,7 @@ def _chosen(agent: AgentSpace, text: str, session: str, answer: Answer) -> Itera
     seen = injections.shown(space, session) | files.outdated(agent)
     approved = LedgerLog(space).at().approved
     least = max(OWN_MIN, OWN_SHARE * max(map(_own, answer.hits)))
-    hits = [hit for hit in answer.hits if hit.pointer not in seen and _own(hit) >= least and not hit.replaced_by]
+    hits = [hit for hit in answer.hits if hit.pointer not in seen and _own(hit) >= least]
     repeated = {_plain(text)}
     for hit in hits:
         is_theirs = hit.trust is Trust.UNTRUSTED and hit.pointer not in approved

@@ -79,7 +79,8 @@ def of_hit(hit: Hit) -> dict[str, Any]:
         "spans": list(hit.spans),
         "copies": list(hit.copies),
         "companion_of": hit.companion_of or None,
-        "replaced_by": hit.replaced_by or None,
+        "replaces": hit.replaces or None,
+        "claims": hit.claims or None,
     }
 
 

@@ -146,15 +146,12 @@ def _block(hit: Hit, numbers: Mapping[str, int], answer: Answer, out: Output) ->
         else f"  score {hit.score:.2f}"
     )
     place += f"  the same text stands in {count(len(hit.copies), 'more event')}: {hit.copies[0]}" if hit.copies else ""
-    out.line(out.style(place + _replaced(hit, numbers), "faint"))
+    place += f"  claims: {hit.claims}" if hit.claims else ""
+    place += f"  in the place of {hit.replaces}" if hit.replaces else ""
+    out.line(out.style(place, "faint"))
     for pieces in _preview(hit, answer.query.text, out):
         out.line("   | " + "".join(out.style(piece.text, "mark") if piece.marked else piece.text for piece in pieces))
     out.line()
-
-
-def _replaced(hit: Hit, numbers: Mapping[str, int]) -> str:
-    by = hit.replaced_by
-    return f"  replaced by {numbers.get(by.partition('@')[0], by)}" if by else ""
 
 
 def _said(answer: Answer, numbers: Mapping[str, int], out: Output) -> None:
@@ -164,7 +161,7 @@ def _said(answer: Answer, numbers: Mapping[str, int], out: Output) -> None:
     out.line(out.style("what you said on it, in order of date; which of it holds is not decided here", "strong"))
     for hit in answer.said:
         where = f"see {numbers[hit.pointer]}" if hit.pointer in numbers else f"session {shown(hit.session)}"
-        line = f"{hit.pointer}  {clock(hit.time)}  {where}{_replaced(hit, numbers)}"
+        line = f"{hit.pointer}  {clock(hit.time)}  {where}"
         out.line(f"   {out.style(line, 'name')}")
         for pieces in _preview(hit, answer.query.text, out) if hit.pointer not in numbers else ():
             out.line(

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from firsthand import Event, Memory, pointer
+from firsthand import Event, Kind, Memory, pointer
 from firsthand.cli import json_forms
 from firsthand.cli.argument_values import number
 from firsthand.cli.arguments import Parser
@@ -14,6 +14,8 @@ from firsthand.cli.display import clock, cut, shown, size
 from firsthand.cli.exits import DAMAGED, DONE, USAGE
 from firsthand.cli.output import Output
 from firsthand.cli.stores import Damaged, to_read, walk
+from firsthand.ledger.effect import Effect
+from firsthand.notes.check import proofs
 
 JSON_CONTENT_BYTES_MAX = 16 << 20
 FACTS_COLUMNS = 160
@@ -56,7 +58,8 @@ def _show(chosen: argparse.Namespace, out: Output) -> int:
         if chosen.raw or not out.terminal:
             _write(pieces, out)
         else:
-            for line in _header(memory.event(named), named):
+            event = memory.event(named)
+            for line in (*_header(event, named), *_marks(memory, event)):
                 out.line(out.style(line, "faint"))
             _write_shown(pieces, out)
     return DONE
@@ -93,7 +96,8 @@ def _show_json(memory: Memory, named: str, out: Output) -> int:
                 f"ask for a part of it, such as {named}@0-1000000, or leave --json away"
             )
             return USAGE
-    form = json_forms.of_event(event) | {"asked": named, "content": json_forms.of_bytes(bytes(content))}
+    marks = {"decided": Effect(memory).mark(event).strip() or None, "claims": proofs(memory, event) or None}
+    form = json_forms.of_event(event) | marks | {"asked": named, "content": json_forms.of_bytes(bytes(content))}
     out.json(form)
     return DONE
 
@@ -127,6 +131,14 @@ def _beginning(event: Event) -> bytes:
     text = event.text
     more = f"\n[... {size(event.size_bytes)} in all]" if len(text) > AROUND_CHARACTERS or event.artifact else ""
     return (text[:AROUND_CHARACTERS] + more).encode("utf-8", "surrogatepass")
+
+
+def _marks(memory: Memory, event: Event) -> Iterator[str]:
+    """Yield what the ledger decided on an event, and what was found of a note's claims."""
+    if mark := Effect(memory).mark(event).strip():
+        yield mark
+    if event.kind is Kind.NOTE and (claims := proofs(memory, event)):
+        yield f"claims: {claims}"
 
 
 def _header(event: Event, named: str = "") -> Iterator[str]:

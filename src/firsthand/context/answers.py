@@ -41,7 +41,7 @@ OPENING_TOKENS = 70  # of the first lines of a recall's answer, without notes
 SAID = "what the user said on it, in order of date; which of it holds is not decided here:"
 _WHY = {
     Outcome.ABSENT: "nothing matches; everything in scope was searched",
-    Outcome.FILTERED: "nothing in the scope asked for, but there are matches outside it; ask with less scope",
+    Outcome.FILTERED: "nothing that holds in the scope asked for; what else matches stands in a note",
     Outcome.DEGRADED: "not everything was looked at, so this may not be all there is",
 }
 _LIKELY = {
@@ -151,6 +151,7 @@ def of_span(
     damaged: Sequence[str] = (),
     count: TokenCounter = estimate,
     visible: Collection[str] = (),
+    mark: Callable[[Event], str] = lambda _: "",
 ) -> Written:
     """Write a span: the pointer to read on with, then a line for each event and as much of its content as fits.
 
@@ -161,8 +162,9 @@ def of_span(
         following: id of the event after ``events``; empty when they are all.
         damaged: what is wrong with events that are left out since they are not what was written; a sentence each.
         visible: ids of events that stand in the reader's window; their content is not repeated.
+        mark: says what was decided on an event.
     """
-    blocks = [_block(event, visible) for event in events]
+    blocks = [_block(event, visible, mark(event)) for event in events]
     last = pointer.rpartition("..")[2]
 
     def opening(shown_number: int) -> str:
@@ -181,16 +183,17 @@ def of_span(
 
 
 def of_bytes(
-    event: Event, data: bytes, start: int, end: int, *, tokens_max: int, count: TokenCounter = estimate
+    event: Event, data: bytes, start: int, end: int, *, tokens_max: int, count: TokenCounter = estimate, mark: str = ""
 ) -> Written:
     """Write the exact text of an event, or as much of a range of it as fits, with the pointer of the next page.
 
     Args:
         data: the content's bytes from ``start`` on; fewer than up to ``end`` when they are more than a page.
         start, end: the range asked for, in bytes of the content, half open.
+        mark: what was decided on the event.
     """
     address = f"fh:{event.id}"
-    line = f"{address}  {_facts(event)}  {_size(event.media, event.size_bytes)}"
+    line = f"{address}  {_facts(event)}  {_size(event.media, event.size_bytes)}{mark}"
     if is_binary(data):
         text = f"{line}\nbinary content, not printed; the log has it byte for byte"
         return Written(shorten(text, tokens_max, count), (address,))
@@ -305,6 +308,7 @@ def _hit_line(hit: Hit, session: str) -> str:
     if hit.copies:
         more = f" and {len(hit.copies) - 1:,} more" if hit.copies[1:] else ""
         words.append(f"the same text: {hit.copies[0]}{more}")
+    words += [f"claims: {hit.claims}"] if hit.claims else []
     return "  ".join(words) + _replaced(hit)
 
 
@@ -332,8 +336,8 @@ def _opened(count: TokenCounter, shared: str, own: str) -> int:
 
 
 def _replaced(hit: Hit) -> str:
-    """Say what took a hit's place by the ledger."""
-    return f"  no longer holds: replaced by {hit.replaced_by}" if hit.replaced_by else ""
+    """Say whose place a hit took by the ledger."""
+    return f"  in the place of {hit.replaces}" if hit.replaces else ""
 
 
 def _facts(event: Event) -> str:
@@ -353,13 +357,13 @@ def _size(media: str, size_bytes: int) -> str:
     return f"{shown(media)}, {size_bytes:,} byte{'s' if size_bytes != 1 else ''}"
 
 
-def _block(event: Event, visible: Collection[str]) -> Block:
+def _block(event: Event, visible: Collection[str], mark: str) -> Block:
     """Make the block of one event of a span."""
     tool = f" {shown(str(event.meta['tool']))}" if event.meta.get("tool") else ""
     head = f"fh:{event.id}  {_about(event.time, event.kind, event.agent or event.origin)}{tool}  turn {event.turn}"
     if event.erased:
         return Block(f"fh:{event.id}", f"{head}  erased", "")
-    head = f"{head}  {event.trust}  {event.size_bytes:,} bytes"
+    head = f"{head}  {event.trust}  {event.size_bytes:,} bytes{mark}"
     if event.id in visible:
         return Block(f"fh:{event.id}", f"{head}  in your context already", "")
     if event.meta.get(INJECTED) is True:

@@ -35,6 +35,7 @@ from firsthand.errors import (
 )
 from firsthand.event import UNSEARCHABLE, Event, Kind
 from firsthand.formats.tool_definitions import EXPAND, RECALL, TASK, Call, Tool, is_own
+from firsthand.ledger.effect import Effect
 from firsthand.ledger.ledger_recall import recall
 from firsthand.pointer import Pointer
 from firsthand.printable import shown
@@ -273,7 +274,10 @@ class Pull:
             return lambda tokens_max: Written(shorten(text, tokens_max, self._count), (f"fh:{event.id}",))
         start, end = self._range(address, event)
         data = _begin(self._space.stream(Pointer(event.id, unit="bytes", start=start, end=end)))
-        return lambda tokens_max: answers.of_bytes(event, data, start, end, tokens_max=tokens_max, count=self._count)
+        mark = Effect(self._space).mark(event)
+        return lambda tokens_max: answers.of_bytes(
+            event, data, start, end, tokens_max=tokens_max, count=self._count, mark=mark
+        )
 
     def _range(self, address: Pointer, event: Event) -> tuple[int, int]:
         """Give the bytes that a pointer to one event means."""
@@ -301,7 +305,7 @@ class Pull:
         following = listed[SPAN_EVENTS_MAX].id if len(listed) > SPAN_EVENTS_MAX else ""
         return lambda tokens_max: answers.of_span(
             str(address), listed[:SPAN_EVENTS_MAX], last.sequence - first.sequence + 1, following=following,
-            damaged=damaged, tokens_max=tokens_max, count=self._count, visible=visible,
+            damaged=damaged, tokens_max=tokens_max, count=self._count, visible=visible, mark=Effect(self._space).mark,
         )  # fmt: skip
 
     def _ends(self, address: Pointer) -> tuple[Event, Event]:

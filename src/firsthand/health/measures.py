@@ -32,6 +32,7 @@ from firsthand.errors import PointerError, StoreDamaged
 from firsthand.event import Event, Kind
 from firsthand.health.report import AgentHealth, Rate
 from firsthand.health.rows import lacking
+from firsthand.ledger.effect import Effect
 from firsthand.ledger.ledger_recall import recall
 from firsthand.value import value
 
@@ -103,7 +104,8 @@ def measure(
     Raises:
         StoreError: the log cannot be read.
     """
-    written = episodes(agent)
+    effect = Effect(agent.space)
+    written = tuple(episode for episode in episodes(agent) if not effect.is_out(episode.pointer))
     tested = sample(written, sample_max)
     coverage, recall = _coverage(agent, written), _recall(agent, tested)
     return AgentHealth(

@@ -30,9 +30,9 @@ from firsthand.answer import Answer, Query, Scope
 from firsthand.errors import PointerError, StoreDamaged
 from firsthand.event import Event, Kind, texts
 from firsthand.health import rows
-from firsthand.ledger.ledger_recall import recall
 from firsthand.notes.turns import told_of
 from firsthand.recall.page import is_spoken
+from firsthand.recall.search import recall
 from firsthand.value import field, value
 
 DECAYED_PROMPTS = 10

@@ -20,9 +20,9 @@ from firsthand.health.proof import verify
 from firsthand.health.report import Finding, Severity, Stage
 from firsthand.index.reach import reach
 from firsthand.index.text import NAME
-from firsthand.ledger.ledger_recall import recall
 from firsthand.log.mend import FOLDER
 from firsthand.moment import Moment
+from firsthand.recall.search import recall
 from firsthand.space import Space
 
 NEWEST_EVENTS = 500

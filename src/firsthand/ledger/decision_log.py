@@ -12,9 +12,9 @@ It decides nothing: a decision is stated (`statements`), or made where a source 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from firsthand.errors import InvalidArgument, PointerError, Unresolvable
+from firsthand.errors import InvalidArgument, Unresolvable
 from firsthand.event import Event, IdMaker, Kind, texts
 from firsthand.ledger.decision_events import draft_of, from_event
 from firsthand.ledger.decisions import Decision, Ledger, checked, fold, followers
@@ -69,25 +69,6 @@ class LedgerLog:
             ledger = fold(decisions)
             read_once[SESSION, "folded"] = (ledger.through, (decisions, ledger))
         return ledger
-
-    def replaced(self) -> Mapping[int, str]:
-        """Give the positions of events that are out, and the pointer of what took the place of each."""
-        ledger, read_once = self.at(), self.space.read_once
-        places: dict[int, str]
-        _, (known, places) = read_once.get((SESSION, "replaced"), (0, (Ledger(), {})))
-        if known is not ledger:
-            places = dict(self._replaced(ledger))
-            read_once[SESSION, "replaced"] = (ledger.through, (ledger, places))
-        return places
-
-    def _replaced(self, ledger: Ledger) -> Iterator[tuple[int, str]]:
-        for name in {part.partition("@")[0]: None for part in (*ledger.out, *ledger.quarantined)}:
-            try:
-                event = self.space.event(name)
-            except PointerError:  # a ledger that was imported without what it is about
-                continue
-            if instead := ledger.replaced_by(name, event.size_bytes):
-                yield event.position, instead
 
     def keep(self, decisions: Iterable[Decision]) -> tuple[Decision, ...]:
         """Append decisions, all or none, and give those that were not there before.

@@ -22,6 +22,7 @@ from firsthand.ledger.decision_log import LedgerLog
 from firsthand.ledger.decisions import Decision, Ledger
 from firsthand.notes.sources import ABOUT, FILE, PARENTS, SOURCES
 from firsthand.pointer import Pointer
+from firsthand.recall.contents import Out
 from firsthand.recall.stop_words import STOP_WORDS
 from firsthand.space import Space
 from firsthand.value import replace, value
@@ -96,10 +97,14 @@ class Effect:
         if self.instead(event):
             return None
         ranges = self.ranges(event)
-        if not ranges or event.content is None:
+        if not ranges:
             return event
-        content = masked(event.content, ranges)
-        return replace(event, content=content) if content.replace(_MARK, b"").strip() else None
+        if event.content is None:  # an artifact is read in pieces elsewhere
+            return None
+        inside = {at for part in ranges for at in range(part.start, part.end)}
+        if not any(at not in inside and not chr(byte).isspace() for at, byte in enumerate(event.content)):
+            return None
+        return replace(event, content=masked(event.content, ranges))
 
     def ranges(self, event: Event) -> tuple[Range, ...]:
         """Give the bytes of an event's content that are out while the event stands."""
@@ -110,6 +115,13 @@ class Effect:
         if event.kind in _BY_LINES or event.meta.get(FILE) is not None:
             parts = (*parts, *self._lines(event))
         return tuple(sorted(parts, key=lambda part: part.start))
+
+    def mark(self, event: Event) -> str:
+        """Say what is out of an event, for whoever opens it all the same; empty while all of it stands."""
+        if instead := self.instead(event):
+            return f"  no longer holds: {instead}"
+        parts = ", ".join(f"{part.start}-{part.end}" for part in self.ranges(event))
+        return f"  of it no longer holds: bytes {parts}" if parts else ""
 
     def name(self, address: str, name: str) -> str:
         """Give the name of an episode without the words that are known from what is out alone."""
@@ -138,11 +150,10 @@ class Effect:
         outs = (out for out in self._known().values() if out.event.position == position) if self.decided else ()
         return any(out.whole is not None or term.casefold() in out.text.casefold() for out in outs)
 
-    def places(self) -> Mapping[int, int]:
-        """Give the positions of events that another one took the place of, and of that which holds now."""
-        if not self.decided:
-            return {}
-        return {out.event.position: position for out in self._known().values() if (position := self._end(out))}
+    def out(self) -> Mapping[int, Out]:
+        """Give the events that are out by a decision on all of them, by position, with what holds instead."""
+        outs = (out for out in self._known().values() if out.whole is not None) if self.decided else ()
+        return {out.event.position: Out(out.event.pointer, self._end(out)) for out in outs}
 
     def _end(self, out: _Out) -> int:
         """Give the position of the event at the end of a chain of replacements; 0 where none holds."""

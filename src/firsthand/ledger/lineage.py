@@ -6,8 +6,8 @@
     waiting()              what stands on such text, and waits
 
 All of it are decisions of the ledger: recorded with who and why, of any position, and each
-can be undone. The invariant: nothing leaves the log and recall still finds the sources; what
-is out gives no digest line, no entry, no rule and no episode of a preamble; what
+can be undone. The invariant: nothing leaves the log, and its pointer opens it; what
+is out is no hit, and gives no digest line, no entry, no rule and no episode of a preamble; what
 waits does not either.
 
 It does not know what is right: a person says so.

@@ -60,6 +60,22 @@ class Claim:
         return {name: field for name, field in fields.items() if field}
 
 
+def proofs_of(meta: Mapping[str, Any]) -> str:
+    """Say what a check said of a note's claims when it was written; empty for a note without claims."""
+    members = meta.get(CLAIMS)
+    return (
+        counted(member.get("proof") for member in members if isinstance(member, dict))
+        if isinstance(members, list)
+        else ""
+    )
+
+
+def counted(proofs: Iterable[Any]) -> str:
+    """Count proofs in words, such as ``1 worked out, 2 unproven``."""
+    words = [*proofs]
+    return ", ".join(f"{number} {proof}" for proof in Proof if (number := words.count(proof)))
+
+
 def claims_of(raw: Iterable[Claim | Mapping[str, Any]]) -> tuple[Claim, ...]:
     """Read claims as a caller gives them.
 

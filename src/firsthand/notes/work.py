@@ -102,7 +102,24 @@ def read(text: str) -> Work:
     """
     if len(text) > WORK_CHARACTERS_MAX:
         raise WorkError(f"work has at most {WORK_CHARACTERS_MAX:,} characters; got {len(text):,}")
-    return _Reader(_TIMES.sub(" * ", text.translate(_SPELLED))).work()
+    return _Reader(_spelled(text)).work()
+
+
+def substituted(text: str, old: str, new: str) -> Work:
+    """Read and compute what stands before the first relation of work, with another value for an operand.
+
+    Raises:
+        WorkError: it cannot be computed so.
+    """
+    plain = _RELATION.split(_spelled(text), maxsplit=1)[0]
+    places = [literal for literal in read(plain).operands if literal.text == old]
+    for literal in reversed(places):
+        plain = f"{plain[: literal.start]}{new}{plain[literal.end :]}"
+    return read(plain)
+
+
+def _spelled(text: str) -> str:
+    return _TIMES.sub(" * ", text.translate(_SPELLED))
 
 
 def same(computed: Quantity, stated: Quantity) -> bool:

@@ -7,7 +7,7 @@ event is left out and named, and never hides the others.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from firsthand.errors import StoreDamaged
@@ -15,6 +15,7 @@ from firsthand.event import Event, to_bytes
 from firsthand.index import words
 from firsthand.index.tokenizer import Tokenize
 from firsthand.log.read import Reader
+from firsthand.value import field, value
 
 from .snippets import EXACT_WEIGHT, Mark, Range, Reading, part, read
 
@@ -35,15 +36,42 @@ _QUOTED = re.compile('"([^"\n]{2,200})"|`([^`\n]{2,200})`|\u201c([^\u201d\n]{2,2
 _WORD = re.compile(r"\w+")
 
 
+@value
+class Out:
+    """An event that is out by a decision of the ledger.
+
+    Attributes:
+        instead: position of the event that holds in its place; 0 for none.
+    """
+
+    pointer: str
+    instead: int = 0
+
+
+@value
+class Ruling:
+    """What the ledger says of the events of a namespace.
+
+    Attributes:
+        text: gives an event as far as it stands; None for what is out, or rests on what is.
+        out: by position, what was decided on.
+    """
+
+    text: Callable[[Event], Event | None] = lambda event: event
+    out: Mapping[int, Out] = field(default_factory=dict)
+
+
 class Contents:
-    """The events of one namespace that one recall reads, each once.
+    """The events of one namespace that one recall reads, each once, as far as they stand.
 
     Attributes:
         damaged: sentences on the events that could not be read.
+        out: by position, the pointers of those that do not stand.
     """
 
-    def __init__(self, reader: Reader, namespace: str) -> None:
-        self._reader, self._namespace = reader, namespace
+    def __init__(self, reader: Reader, namespace: str, ruling: Ruling) -> None:
+        self._reader, self._namespace, self._ruling = reader, namespace, ruling
+        self.out: dict[int, str] = {}
         self._events: dict[int, Event | None] = {}
         self._payloads: dict[int, bytes] = {}
         self.damaged: list[str] = []
@@ -58,10 +86,14 @@ class Contents:
             events = self._reader.events_at(self._namespace, missing)
         except StoreDamaged:
             events = [event for position in missing for event in self._alone(position)]
-        self._events |= {event.position: event for event in events if event.is_searchable and not event.erased}
+        for event in events:
+            if event.is_searchable and not event.erased:
+                self._events[event.position] = standing = self._ruling.text(event)
+                if standing is None:
+                    self.out[event.position] = event.pointer
 
     def event(self, position: int) -> Event | None:
-        """Give an event; None when it was erased, is damaged, or repeats others."""
+        """Give an event; None when it was erased, is damaged, is out, or repeats others."""
         if position not in self._events:
             self.load((position,))
         return self._events[position]

@@ -1,6 +1,6 @@
 """Makes the order of an answer's places out of a ranking.
 
-    ranking -> what is quoted goes up, what the ledger replaced down -> identical texts are one place
+    ranking -> what is quoted goes up -> identical texts are one place
             -> the user's earlier questions go down -> rules keep their places
             -> what tools and the web brought keeps to its share
 
@@ -22,8 +22,6 @@ from firsthand.value import replace, value
 
 from .contents import Contents
 
-REPLACED_SHARE = 0.5
-"""Of a score, what the ledger's decision that an event no longer holds takes off."""
 QUOTED_SHARE = 0.5
 """Of what a score lacks, what it gains when its event holds what is quoted, word for word."""
 WHOLE_MAX = 26
@@ -65,7 +63,7 @@ class Place:
         measure: bytes and words of its first passage, so that only texts alike in both are compared.
         question: a short message of the user that ends in a question mark.
         copies: positions of events with the same text.
-        replaced_by: pointer of what took its place by the ledger; empty while it stands.
+        replaces: pointer of the event whose place it has by the ledger; empty for none.
     """
 
     position: int
@@ -79,17 +77,16 @@ class Place:
     measure: tuple[int, float]
     question: bool = False
     copies: tuple[int, ...] = ()
-    replaced_by: str = ""
+    replaces: str = ""
 
     @property
     def parts(self) -> dict[str, float]:
         """What the score is made of, by name."""
         return dict(zip(self.names, self.shares, strict=True))
 
-    def moved(self, name: str, by: float, replaced_by: str = "") -> Place:
+    def moved(self, name: str, by: float) -> Place:
         """Give the place with another score, and why."""
-        names, shares = (*self.names, name), (*self.shares, by)
-        return replace(self, score=self.score + by, names=names, shares=shares, replaced_by=replaced_by)
+        return replace(self, score=self.score + by, names=(*self.names, name), shares=(*self.shares, by))
 
 
 @value
@@ -117,26 +114,18 @@ class Asked:
 
 
 def ordered(
-    places: Sequence[Place], situations: Sequence[int], asked: Asked, contents: Contents, replaced: Mapping[int, str]
-) -> list[Place]:
+    places: Sequence[Place], situations: Sequence[int], asked: Asked, contents: Contents
+) -> list[Place]:  # fmt: skip
     """Order the places of a ranking, best first.
 
     Args:
         situations: positions of notes that were learned in a situation like the one asked of, best first.
-        replaced: positions of events that no longer hold, with the pointer of what took the place of each.
     """
     places = [*places]
     if asked.quotations:
         places[:COMPARED_MAX] = _quoting(places[:COMPARED_MAX], asked.quotations, asked, contents)
     elif asked.whole:
         places[:WHOLE_MAX] = _quoting(places[:WHOLE_MAX], (asked.whole,), asked, contents)
-    if replaced:
-        places = [
-            place.moved("replaced", -place.score * REPLACED_SHARE, replaced[place.position])
-            if place.position in replaced
-            else place
-            for place in places
-        ]
     places.sort(key=lambda place: -place.score)  # stable: ties stay as they were ranked
     places = _without_copies(places, contents)
     places = _echoes_behind(places, asked, contents)
@@ -178,7 +167,7 @@ def _without_copies(places: list[Place], contents: Contents) -> list[Place]:
     instead: dict[int, Place | None] = {}
     for group in groups.values():
         if len(group) > 1:
-            best = min(group, key=lambda place: (bool(place.replaced_by), place.trust))
+            best = min(group, key=lambda place: place.trust)
             copies = tuple(place.position for place in group if place is not best)
             instead |= dict.fromkeys(copies)
             instead |= {best.position: None, group[0].position: replace(best, copies=copies)}
@@ -194,7 +183,7 @@ def _without_copies(places: list[Place], contents: Contents) -> list[Place]:
 def _echoes_behind(places: list[Place], asked: Asked, contents: Contents) -> list[Place]:
     """Put questions that the user asked before in nearly these words further down: they hold no answer."""
     least = ECHO_SHARE * _NEARLY * sum(asked.words.values()) if asked.complete else 0.0
-    maybe = [p for p in places[:COMPARED_MAX] if p.question and p.held >= least and not p.replaced_by]
+    maybe = [p for p in places[:COMPARED_MAX] if p.question and p.held >= least]
     payloads = contents.payloads([place.position for place in maybe])
     echoes = [p for p in maybe if p.position in payloads and is_echo(to_text(payloads[p.position]), asked)]
     if not echoes or len(echoes) == len(places):

@@ -11,12 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from firsthand.answer import Answer, Band, Hit, Outcome, Query, Scope, When, moment_of
 from firsthand.errors import FirsthandError, ModelError
-from firsthand.event import Kind, to_bytes
+from firsthand.event import Event, Kind, to_bytes
 from firsthand.index.tokenizer import tokenizer
 from firsthand.space import Space
 from firsthand.value import replace, value
@@ -24,7 +23,7 @@ from firsthand.value import replace, value
 from . import beside, page
 from .bands import band_of
 from .beside import Entry
-from .contents import Contents, WordFinder, quotations
+from .contents import Contents, Ruling, WordFinder, quotations
 from .hits import Item, Layout, hits_of
 from .page import Asked, Place, is_spoken
 from .query import Deadline
@@ -45,6 +44,8 @@ ROWS_SHOWN_MAX = 3
 """Passages of one event that a preview is cut from, the best first."""
 SIGNS_EVENTS_MAX = 5_000
 """Events that a question without words is looked for in, the newest."""
+NAMED_MAX = 5
+"""Events that are out by the ledger which a note names."""
 LOADED_EVENTS = 16
 """Events that are read at a time."""
 
@@ -81,14 +82,14 @@ def recall(
     query: Query,
     *,
     rewrite: Rewrite | None = None,
-    replaced: Mapping[int, str] = MappingProxyType({}),
+    ruling: Ruling | None = None,
     layout: Layout | None = None,
 ) -> Answer:
     """Answer a query from a space.
 
     Args:
         rewrite: gives the question in other words; asked where it is not likely that the first answer answers.
-        replaced: positions of events that no longer hold, with the pointer of what took the place of each.
+        ruling: what the ledger says of the events: what is out is left out, what replaced it stands in its place.
         layout: how the answer will be written, so that its previews fill the budget with what stands around them.
 
     Raises:
@@ -102,7 +103,7 @@ def recall(
     if not query.text.strip():
         return Answer(query, Outcome.ABSENT, (), notes=("the query is empty",), through=head)
     with space.index_moment() as moment:
-        return _Recall(space, moment, query, replaced, layout or Layout()).answer(rewrite)
+        return _Recall(space, moment, query, ruling or Ruling(), layout or Layout()).answer(rewrite)
 
 
 @value
@@ -124,13 +125,14 @@ class _Recall:
     """One question, from its ranking to its answer."""
 
     def __init__(
-        self, space: Space, moment: IndexMoment, query: Query, replaced: Mapping[int, str], layout: Layout
+        self, space: Space, moment: IndexMoment, query: Query, ruling: Ruling, layout: Layout
     ) -> None:  # fmt: skip
         self._space, self._moment, self._query = space, moment, query
-        self._replaced, self._layout = replaced, layout
+        self._ruling, self._layout = ruling, layout
         self._deadline = Deadline(query.deadline_ms)
-        self._contents = Contents(space.log.reader, space.namespace)
+        self._contents = Contents(space.log.reader, space.namespace, ruling)
         self._notes: list[str] = []
+        self._out: dict[str, str] = {}  # pointers of what is left out by the ledger, with that of what holds instead
 
     def answer(self, rewrite: Rewrite | None) -> Answer:
         query = self._query
@@ -152,9 +154,9 @@ class _Recall:
         known = {event.position for event in ranking.ranked}
         # What users said stands among the places however many of a tool's are ranked before it.
         ranked = (*ranking.ranked, *(event for event in ranking.users if event.position not in known))
-        places = page.ordered(ranked, ranking.situations, asked, self._contents, self._replaced)
+        places = page.ordered(self._standing(ranked), ranking.situations, asked, self._contents)
         # 3) a page of them, what belongs with it, and what the user said
-        visible = self._page(places, ranking.users, asked)
+        visible = self._page(places, self._standing(ranking.users), asked)
         # 4) what this is
         outcome = self._outcome(ranking, visible, len(places))
         likelihood = ranking.likelihood if visible.hits else 0.0
@@ -217,6 +219,44 @@ class _Recall:
         words = (word for word in _WORD.findall(text) if word.casefold() not in STOP_WORDS)
         return set(self._moment.stems(" ".join(words)))
 
+    # what the ledger decided -----------------------------------------------------------------------
+
+    def _standing(self, places: Sequence[Place]) -> list[Place]:
+        """Give places without events that are out; what took the place of one by the ledger has its place here too."""
+        out = self._ruling.out
+        if not out:
+            return [*places]
+        own = {place.position: place for place in places if place.position not in out}
+        standing: dict[int, Place] = {}
+        for number, place in enumerate(places):
+            if place.position not in out:
+                standing.setdefault(place.position, place)
+                continue
+            instead = self._instead(place, own)
+            if number < self._query.skip + self._query.hits_max:
+                holds = None if instead is None else self._contents.event(instead.position)
+                self._out[out[place.position].pointer] = "" if holds is None else holds.pointer
+            if instead is not None and not (instead.position in standing and standing[instead.position].replaces):
+                standing[instead.position] = instead
+        return [*standing.values()]
+
+    def _instead(self, place: Place, own: Mapping[int, Place]) -> Place | None:
+        """Give the place of what holds instead of an event; None where nothing does, or it is out of scope."""
+        from .ranking import places_of  # noqa: PLC0415 - as in `_rank`
+
+        was = self._ruling.out[place.position]
+        event = self._contents.event(was.instead) if was.instead else None
+        if event is None or not beside.within(event, self._query.scope):
+            return None
+        known = own.get(was.instead)
+        if known is not None:
+            better = known.moved("instead", place.score - known.score) if known.score < place.score else known
+            return replace(better, replaces=was.pointer)
+        shares = [place.shares]
+        columns = self._moment.columns
+        (new,) = places_of(columns, [was.instead], [()], [place.score], place.names, shares, [place.held])
+        return replace(new, replaces=was.pointer)
+
     # the page --------------------------------------------------------------------------------------
 
     def _page(self, places: Sequence[Place], messages: Sequence[Place], asked: Asked) -> _Page:
@@ -229,7 +269,7 @@ class _Recall:
         if layout.leaves_out is not None:
             beside_page = [entry for entry in beside_page if not layout.leaves_out(entry.event)]
         partners = beside.companions(of_page, known.union(entry.event.position for entry in beside_page), query.scope,
-                                     self._space.events)  # fmt: skip
+                                     self._near)  # fmt: skip
         find = WordFinder(query.text, asked.words, tokenizer(self._space.log.reader.db))
         items = [self._item(entry, find) for entry in on_page]
         items += [self._item(entry, find, short=True) for entry in beside_page if entry.event.position not in known]
@@ -243,6 +283,11 @@ class _Recall:
         hits = those(on_page)
         more = more or len(hits) < len(on_page)
         return _Page((*hits, *those(in_view)), those(partners), those(beside_page), more, len(left_out))
+
+    def _near(self, session: str, **bounds: Any) -> Iterator[Event]:
+        """Yield events of a session as far as they stand."""
+        standing = map(self._ruling.text, self._space.events(session, **bounds))
+        return (event for event in standing if event is not None)
 
     def _chosen(self, places: Sequence[Place]) -> tuple[list[Entry], list[Entry], Collection[int], bool]:
         """Read places in their order until the page is full."""
@@ -278,6 +323,8 @@ class _Recall:
             event = self._contents.event(place.position)
             if event is not None and event.size_bytes:
                 yield Entry(event, place)
+            elif place.position in self._contents.out:
+                self._out.setdefault(self._contents.out[place.position], "")
 
     def _leans_on(self, place: Place | None, left_out: Collection[int]) -> bool:
         """Say whether an event is there only for one beside it that is left out: it says nothing of the question."""
@@ -301,7 +348,7 @@ class _Recall:
             "", (), find.exact(readings), event.position, event.kind, event.session, event.turn, event.agent,
             event.origin, event.trust, event.time, event.size_bytes,
             tuple(copy.pointer for copy in copies if copy is not None),
-            entry.of.pointer if entry.of is not None else "", self._replaced.get(event.position, ""),
+            entry.of.pointer if entry.of is not None else "", place.replaces if place is not None else "",
         )  # fmt: skip
         return Item(hit, readings, label, short=short, shown=shown)
 
@@ -310,7 +357,7 @@ class _Recall:
     def _outcome(self, ranking: Ranking, page: _Page, places: int) -> Outcome:
         """Say of which type the answer is: absent only where everything was looked at."""
         faults = (*self._moment.faults, *ranking.faults, *self._contents.damaged)
-        self._notes += (*ranking.bounded, *faults)
+        self._notes += (*ranking.bounded, *faults, *self._said_out())
         if page.hits:
             return Outcome.DEGRADED if faults or self._deadline.passed else Outcome.FOUND
         if page.left_out:
@@ -319,12 +366,19 @@ class _Recall:
             self._notes.append(f"there are {places:,} hits; none after the {self._query.skip:,} that were skipped")
         if faults or ranking.bounded or self._deadline.passed:
             return Outcome.DEGRADED
-        if not places and self._is_outside():
+        if self._out or (not places and self._is_outside()):
             return Outcome.FILTERED
         unread = self._space.log.unread(self._space.namespace)
         if unread:
             self._notes.append(unread)
         return Outcome.DEGRADED if unread else Outcome.ABSENT
+
+    def _said_out(self) -> Iterator[str]:
+        """Say what matches and is left out, since it no longer holds by the ledger."""
+        named = [pointer + (f" ({instead} holds instead)" if instead else "") for pointer, instead in self._out.items()]
+        more = f" and {len(named) - NAMED_MAX:,} more" if len(named) > NAMED_MAX else ""
+        if named:
+            yield f"left out, since it no longer holds: {', '.join(named[:NAMED_MAX])}{more}; expand opens it"
 
     def _is_outside(self) -> bool:
         """Look outside the scope for what is not in it, and name the best."""

@@ -77,7 +77,7 @@ def _hit(place: Place, answer: Answer, hit: Hit, *, short: bool = False) -> dict
         "pointer": hit.pointer, "score": hit.score, "parts": hit.parts, "kind": texts.kind_name(hit.kind),
         "class": texts.kind_class(hit.kind), "session": hit.session, "turn": hit.turn, "time": hit.time,
         "trust": str(hit.trust), "origin": hit.origin, "bytes": hit.size_bytes, "exact": hit.exact,
-        "replaced_by": hit.replaced_by, "copies": hit.copies, "preview": hit.preview,
+        "replaces": hit.replaces, "copies": hit.copies, "preview": hit.preview,
         "line": texts.first_line(hit.preview),
     }  # fmt: skip
     if not short:
