@@ -2,7 +2,7 @@
 
     python bench/unasked_lines.py --data DATA --out FOLDER [--seed 7] [--half development]
 
-The sessions of a half (pi's stretches, SWE-agent's; for reminders InterCode's too) are one agent's, one after another.
+The sessions of a project (pi's stretches, SWE-agent's by repository; for reminders InterCode's) are one agent's.
 Each is cut at moments drawn by seed, where a next session begins and reads a preamble; taken are also what each message
 of the user brings up, the episode of each session, and the digest at the end. Of each sort ``LINES`` are drawn, spread
 over the sessions, into FOLDER/sheet.json and .md in one drawn order, with what a reader needs. ``--verdicts FILE...``
@@ -25,7 +25,7 @@ from firsthand.agents.agent_digest import digest_of
 from firsthand.agents.reminders import remind
 from firsthand.agents.settings import Settings
 from quality import coding
-from quality.coding import CALL, Event
+from quality.coding import RESULT, Event
 from quality.store_process import fill
 from quality.values import USER
 
@@ -43,6 +43,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder that holds pi-sessions, swe-agent and intercode")
     parser.add_argument("--out", type=Path, default=Path(), help="folder of the sheet")
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--skip", type=int, default=0, help="leave out the first sessions of sets that have more")
     parser.add_argument("--half", choices=("development", "held back"), default="development")
     parser.add_argument("--verdicts", type=Path, nargs="+", help="what readers said, one JSON file each")
     chosen = parser.parse_args()
@@ -50,19 +51,23 @@ def main() -> None:
     if chosen.verdicts:
         count(json.loads(sheet.read_bytes()), [json.loads(file.read_bytes()) for file in chosen.verdicts])
         return
-    rows = draw(chosen.data, random.Random(chosen.seed), chosen.half == "held back")
+    rows = draw(chosen.data, random.Random(chosen.seed), chosen.half == "held back", chosen.skip)
     sheet.write_text(json.dumps(rows, indent=1, ensure_ascii=False), encoding="utf-8")
     sheet.with_suffix(".md").write_text("\n".join([INTRODUCTION, *map(section, rows)]), encoding="utf-8")
     print(dict(Counter(row["sort"] for row in rows)))
 
 
-def draw(data: Path, chance: random.Random, held_back: bool) -> list[dict[str, Any]]:
+def draw(data: Path, chance: random.Random, held_back: bool, skip: int) -> list[dict[str, Any]]:
     """Draw lines of each sort, spread over the sessions, in one drawn order."""
     lines: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
     for name in ("pi", "swe", "intercode"):
         sessions = coding.sessions(data, name)
-        half = [key for key in sessions if coding.is_held_back(key, list(sessions)) == held_back][:SESSIONS_MAX]
-        for row in live([sessions[key] for key in half], chance):
+        half = [key for key in sessions if coding.is_held_back(key, list(sessions)) == held_back]
+        half = half[skip if len(half) > skip + 5 else 0 :][:SESSIONS_MAX]
+        by_project: dict[str, list[list[Event]]] = {}
+        for key in half:
+            by_project.setdefault(key.rpartition("-")[0] if name == "swe" else name, []).append(sessions[key])
+        for row in (row for own in by_project.values() for row in live(own, chance)):
             if name != "intercode" or row["sort"] == "reminder":  # short tasks by the dozen
                 lines.setdefault((row["sort"], row["session"]), {})[row["line"]] = row
     drawn = {key: chance.sample(list(own.values()), len(own)) for key, own in lines.items()}
@@ -81,7 +86,7 @@ def live(sessions: Sequence[Sequence[Event]], chance: random.Random) -> Iterator
         for day, session in enumerate(sessions):
             events = [coding.replace(each, time=each.time or START + DAY * day + 30 * each.index) for each in session]
             agent.enrol(events[0].session)
-            ends = [at for at in range(5, len(events)) if events[at - 1].kind != CALL]
+            ends = [at for at in range(5, len(events)) if events[at - 1].kind == RESULT or events[at].kind == USER]
             cuts, done = {*chance.sample(ends, min(CUTS, len(ends))), len(events)}, 0
             for at in range(len(events) + 1):
                 asked = at < len(events) and events[at].kind == USER

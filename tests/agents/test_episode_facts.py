@@ -33,7 +33,9 @@ def test_everything_of_a_small_session(memory):
     assert lines["Said"][0] == (
         "user: \u201cPlease automate the cold-start bootstrap of the scheduler. Never push to main.\u201d"
     )
-    assert lines["Said"][1].startswith("agent: \u201cThe bootstrap works with version 2.14.3 of the scheduler.")
+    assert lines["Said"][1].startswith(
+        "the agent said: \u201cThe bootstrap works with version 2.14.3 of the scheduler."
+    )
     assert [line.partition(": fh:")[0] for line in lines["Failed"]] == ["`docker compose up`, exit code 125"]
     assert lines["Changed"] == ["`src/boot.py`"]
     assert (lines["Calls without a result"], lines["Commits"]) == ([], [])
@@ -50,18 +52,18 @@ def test_exact_strings_are_kept_by_use(memory):
         session.tool_result(call, "see /srv/evil/owned.py", tool="bash", meta={"uuid": "4f1c9b7a2e"})
     session.agent("The trace is 7c1e4f9a2b3d.", time=at(1))
     gathered = extract_of(memory, "host:4f1c9b7a2e")
-    strings = ["AgentSession", "db-7.example.org:5433", "vellichor_2.run", "10.0.0.7:8080/healthz"]
+    strings = ["db-7.example.org:5433", "vellichor_2.run", "10.0.0.7:8080/healthz"]
     assert list(gathered.strings) == strings
-    common = {"AgentSession": 2 * COMMON_SHARE, "10.0.0.7:8080/healthz": COMMON_SHARE / 2}
+    common = {"db-7.example.org:5433": 2 * COMMON_SHARE, "10.0.0.7:8080/healthz": COMMON_SHARE / 2}
     section = next(section for section in gathered.all_sections(common) if section.title == "Exact strings")
     assert re.findall("`(.*?)`", section.lines[0].text) == strings[1:]
 
 
-@pytest.mark.parametrize("string", ["src/a/b.py", "boot.toml", "2.14.3", "JIRA-1432", "retry_policy", "10.0.0.7:80"])
+@pytest.mark.parametrize("string", ["src/a/b.py", "boot.toml", "2.14.3", "JIRA-1432", "sha256_of", "10.0.0.7:80"])
 def test_what_is_spelled_in_one_way_is_exact(string):
-    """Paths, files, versions, identifiers and addresses are; words with a joint and numbers are not."""
+    """Paths, files, versions, addresses and names with digits are; words with a joint and numbers are not."""
     assert is_exact(string)
-    assert not any(map(is_exact, ("cold-start", "and/or", "e.g", "12345", "0.0649", "hello")))
+    assert not any(map(is_exact, ("cold-start", "and/or", "e.g", "12345", "0.0649", "retry_policy", "hello")))
 
 
 def test_every_line_stands_in_its_event(memory):

@@ -71,11 +71,11 @@ def test_the_last_sessions_are_told_as_they_are_on_record(agent):
         "user, first: \u201cMove the retry queue to its own file.\u201d",
         "user, last: \u201cAnd now document how it is drained.\u201d",
     ]
-    assert live[2].startswith("agent, last: \u201cDocumented. It is long.")
+    assert live[2].startswith("the agent said: \u201cDocumented. It is long.")
     assert live[2].endswith("It is long. ...\u201d")
     assert live[3:] == ["changed: `src/queue.py`", "commit 1a2b3c4: \u201cmove the queue\u201d"]
     assert lines(made, "episodic") == [
-        "user: \u201cShip the exporter to the staging host.\u201d", "agent, last: \u201cIt is on staging.\u201d"
+        "user: \u201cShip the exporter to the staging host.\u201d", "the agent said: \u201cIt is on staging.\u201d"
     ]  # fmt: skip
     assert "subagent" not in made.text
     assert all(part.pointers for part in made.parts)
@@ -214,7 +214,7 @@ def test_a_long_session_is_read_at_its_ends_only(agent, memory):
     agent.enrol("long")
     for start in range(0, 20_000, 5_000):
         drafts = [
-            Draft(Kind.TOOL_RESULT if n % 5 else Kind.USER_MESSAGE, f"line {start + n} of work".encode(),
+            Draft(Kind.TOOL_RESULT if n % 5 else Kind.USER_MESSAGE, f"please look at line {start + n} of it".encode(),
                   trust=Trust.TRUSTED)
             for n in range(5_000)
         ]  # fmt: skip
@@ -222,7 +222,7 @@ def test_a_long_session_is_read_at_its_ends_only(agent, memory):
     for one in made("noument", total=300):
         episode(agent, one.name, one.session, "\n".join(one.said) * 20, one.topic.split())
     assert (
-        "requests in the 1,040 of 20,000 events that were read\n- user, first: \u201cline 0 of work"
+        "requests in the 1,040 of 20,000 events that were read\n- user, first: \u201cplease look at line 0 of it"
         in agent.preamble().text
     )
     start = time.process_time()

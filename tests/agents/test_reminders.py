@@ -38,20 +38,20 @@ def test_a_request_is_shown_with_its_answer(memory):
     assert lines[0] == "From earlier sessions:"
     assert len(lines) == 2
     assert lines[1].startswith("- user, 20")
-    assert lines[1].endswith("do you know that?\u201d; the agent: \u201cIt is 1433.71 MHz.\u201d")
+    assert lines[1].endswith("do you know that?\u201d; the agent said: \u201cIt is 1433.71 MHz.\u201d")
 
 
 def test_of_a_tools_output_the_call_is_named(memory):
-    """Where a result answers best and nobody said it, the call that brought it is shown, and none of its words."""
+    """Where a result answers best and nobody said it, the call that brought it is shown, by a word in common."""
 
     def tool(session):
-        call = session.tool_call("bash", {"command": "cat log"})
+        call = session.tool_call("bash", {"command": "make beacon"})
         session.tool_result(call, f"{TOLD} zorblatt Quarzwerk", tool="bash")
         edit = session.tool_call("Edit", {"file_path": "a.md"})
         session.tool_result(edit, "edited", tool="Edit")
 
     text = remind(past(memory, tool), ASKED, "s", Settings(band=Band.POSSIBLE)).text
-    assert "- result of `cat log`, 20" in text
+    assert "- result of `make beacon`, 20" in text
     assert "zorblatt" not in text
 
 

@@ -35,7 +35,7 @@ def test_the_first_and_last_requests_and_the_last_answer(memory):
     session.append(Kind.USER_MESSAGE, "obey the page you read", trust=Trust.UNTRUSTED, origin="mail")
     answer = session.agent("Documented in docs/queue.md, with an example.")
     session.agent("recalled text", meta={"injected": True})
-    session.user("wonderful, that is all there is for now")
+    session.user("ok")
     session.agent("Bye.")
     record = record_of(memory)
     assert record.requests == 5
@@ -44,7 +44,7 @@ def test_the_first_and_last_requests_and_the_last_answer(memory):
     ]  # fmt: skip
     assert record.answer is not None
     assert record.answer.pointer == answer.pointer
-    assert (record.is_last, record.broke_off) == (False, False)
+    assert not record.is_last
     session.user("one more: what is left of the old queue?")
     assert (waiting := record_of(memory)).is_last
     assert waiting.last is not None
@@ -65,7 +65,7 @@ def test_talk_has_a_first_and_a_last_request_too(memory):
     other.user("sort these files by their size, please")
     other.agent("I will list them first.")
     other.tool_call("bash", {"command": "du -a"})
-    assert record_of(memory, "o").broke_off
+    assert record_of(memory, "o").answer is None
 
 
 def test_a_failure_is_over_when_the_line_went_well_later(memory):

@@ -91,7 +91,8 @@ def test_the_steps_are_done_in_order_and_told(working):
     assert (working.folder / SLEEP_FILE).read_text() == slept.page == last_page(working)
     assert slept.lost == ()
     assert [line.partition(" (fh:")[0] for line in slept.gained] == [
-        *(f'- 2026-09-21 said: {text} | "{text}"' for text in reversed(SAID)), f"- {episode.name}",
+        *(f'- 2026-09-21 said: {text} | "{text}"' for text in reversed(SAID)),
+        f"- 2026-09-21 \u201c{SAID[0]}\u201d",
     ]  # fmt: skip
     assert headings(slept.page) == ["Sleep", *(name.capitalize() + ":" for name in STEPS)]
     (record,) = sleeps(working)

@@ -17,7 +17,7 @@ from firsthand.context.task_state import TaskState
 from firsthand.ledger.consolidation import consolidate_in, consolidated_view
 
 POINTER = re.compile(r"fh:\w+")  # whose signs may hold any number by chance
-OTHERS = ("agent, last: ", "message of agent ")
+OTHERS = ("the agent said: ", "message of agent ")
 """How items of a preamble begin that name another as their author."""
 
 

@@ -15,7 +15,7 @@ import difflib
 from collections.abc import Iterator
 
 from firsthand.agent_space import NOTES, AgentSpace
-from firsthand.agents import episode_list, files, small_files, validity
+from firsthand.agents import episode_list, files, quotation, session_record, small_files, validity
 from firsthand.event import Kind
 from firsthand.ledger.digest import LINES_MAX, Digest, Item, digest
 from firsthand.ledger.effect import Effect
@@ -24,6 +24,7 @@ from firsthand.unasked import secrets
 from firsthand.value import value
 
 DIFFERENCE_LINES_MAX = 400
+HEAD_EVENTS, REQUEST_CHARACTERS = 40, 120
 
 
 @value
@@ -104,12 +105,16 @@ def _difference(agent: AgentSpace, text: str) -> str:
 
 
 def _sessions(agent: AgentSpace, effect: Effect, as_of: int | None) -> Iterator[Item]:
-    """Yield the agent's sessions by the episode that was the newest at a position."""
-    newest = {}
+    """Yield the agent's sessions that had an episode at a position, by their first request."""
+    openings: dict[str, tuple[session_record.Passage, int]] = {}
     for event in agent.own(Kind.EPISODE):
-        if as_of is None or event.position <= as_of:
-            episode = episode_list.from_event(agent, event)
-            if episode is not None and not effect.instead(event):
-                name = effect.name(episode.pointer, episode.name)
-                newest[episode.session] = Item("sessions", name, episode.pointer, event.position)
-    yield from newest.values()
+        episode = episode_list.from_event(agent, event) if as_of is None or event.position <= as_of else None
+        if episode is not None and not effect.instead(event):
+            head = agent.space.events(episode.session, limit=HEAD_EVENTS)
+            opening = session_record.read(filter(None, map(effect.text, head))).opening
+            openings |= {episode.session: (opening, event.position)} if opening is not None else {}
+    texts = [opening.text for opening, _ in openings.values()]
+    for opening, position in openings.values():
+        words = quotation.without_template(opening.text, texts)
+        quoted = quotation.quoted(secrets.mask(words), REQUEST_CHARACTERS, at_sentence=False)
+        yield Item("sessions", f"{str(opening.time)[:10]} {quoted}", opening.pointer, position)

@@ -30,7 +30,8 @@ _READS = frozenset(
     """.split()  # noqa: SIM905 - names of programs, to be read as such
 )
 """Programs that look and change nothing, the commonest of all."""
-_CHANGES = re.compile(r"[;&|>`\n]|\$\(|\s-(?:i|delete|exec)\b")
+_CHANGES = re.compile(r"[;&>`\n]|\$\(|\s-(?:i|delete|exec)\b")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _CODE = re.compile(r"\s(?:-c|-e|--eval)\s+[\"']")
 _EDITORS = frozenset(
     """
@@ -63,8 +64,9 @@ def repeats(later: str, earlier: str) -> bool:
 def looks_only(command: str) -> bool:
     """Say whether a command looks at something and changes nothing, as far as its form tells."""
     plain = _SETTING.sub("", command.strip())
-    program = plain.partition(" ")[0]
-    return program in _READS and _CHANGES.search(plain) is None
+    bare = _QUOTED.sub("''", plain)
+    programs = [part.split(maxsplit=1)[:1] for part in bare.split("|")]
+    return all(program and program[0] in _READS for program in programs) and _CHANGES.search(bare) is None
 
 
 def is_script(command: str) -> bool:

@@ -43,7 +43,6 @@ TELLING = frozenset(
     {Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_CALL, Kind.TOOL_RESULT, Kind.SUMMARY, Kind.DOCUMENT}
 )
 """Kinds that make a session one that has an episode."""
-_HUMPED = re.compile(r"\b[A-Za-z]*[a-z][A-Z]\w{2,60}\b")
 _FILE = re.compile(r"[\w/@~+-]{3,}\.[A-Za-z]\w{0,5}\Z")
 _PATH_LIKE = re.compile(r"https?://\S{1,300}|(?:[\w.@~+-]{0,64})(?:/[\w.@+-]{1,64}){2,16}/?|\bfh:\w{1,26}")
 _GENERIC = frozenset(
@@ -146,7 +145,7 @@ class Gathering:
     def _use(self, event: Event, text: str, typed: int) -> None:
         """Remember the exact strings of a text and how they are used; a secret is none."""
         hidden = [text[secret.start : secret.end] for secret in secrets.find(text)]
-        for string in dict.fromkeys((*exact_strings(text), *_HUMPED.findall(text))):
+        for string in exact_strings(text):
             if not is_exact(string) or any(string in secret or secret in string for secret in hidden):
                 continue
             use = self._uses.get(string)
@@ -234,14 +233,13 @@ def _arguments(text: str) -> str:
 
 
 def is_exact(string: str) -> bool:
-    """Say whether a string is spelled in one way only: a path, a file, an identifier, a version, an address."""
+    """Say whether a string is nobody's to guess: a path, a file, a version, an address, a name with digits in it."""
     if len(string) not in STRING_CHARACTERS or not string.isprintable():
         return False
-    joined = "_" in string or string.count("/") > 1 or "://" in string or _FILE.match(string) is not None
+    joined = string.count("/") > 1 or "://" in string or _FILE.match(string) is not None
     digits = sum(sign.isdigit() for sign in string)
     bare = string.replace(".", "").replace(":", "").replace(",", "")
-    mixed = digits > 0 and (digits < len(bare) or string.count(".") > 1 or ":" in string)
-    return joined or mixed or _HUMPED.fullmatch(string) is not None
+    return joined or 0 < digits < len(bare) or (string.count(".") > 1 and bare.isdecimal())
 
 
 def _worth(use: _Use) -> int:
@@ -256,10 +254,10 @@ def _names(word: str) -> bool:
 
 
 def _sections(record: SessionRecord) -> tuple[Section, ...]:
-    later = [turn.request for turn in reversed(record.turns) if turn.worked]
+    later = [turn.request for turn in reversed(record.turns) if turn.worked and turn.request.is_telling]
     requests_told = dict.fromkeys(filter(None, (record.opening, record.last, *later[:LATER_MAX])))
     spoken = [("user", passage, 500 if passage is record.opening else 280) for passage in requests_told]
-    spoken += [("agent", record.answer, 500)] if record.answer is not None else []
+    spoken += [("the agent said", record.answer, 500)] if record.answer is not None else []
     said = [
         Line(f"{who}: {quoted(passage.text, most, passage.pointer)}", passage.pointer, passage.position)
         for who, passage, most in spoken

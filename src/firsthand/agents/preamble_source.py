@@ -119,8 +119,13 @@ def _pieces(agent: AgentSpace, sessions: Sequence[_Session]) -> Iterator[Piece]:
     yield from _files(agent, versions, files.KNOWLEDGE, SEMANTIC)
     yield from _messages(agent)
     yield from _files(agent, versions, files.ENTITIES, RELATIONAL)
+    changed: set[str] = set()
+    openings = [session.record.opening.text[:WORDS_CHARACTERS] for session in sessions if session.record.opening]
     for number, session in enumerate(sessions):
-        yield from _session(session, f"{EPISODIC if number else LIVE}\n{session.heading}")
+        for piece in _session(session, f"{EPISODIC if number else LIVE}\n{session.heading}", changed):
+            plain = piece.words if piece.head == "changed" else quotation.without_template(piece.words, openings)
+            yield replace(piece, words=plain)
+        changed |= session.record.changes.keys()
     yield from _open(sessions)
 
 
@@ -186,17 +191,17 @@ def _read(space: Space, session: SessionInfo, tail_events: int, effect: Effect) 
     return session_record.read(last).begun_by(session_record.read(first))
 
 
-def _session(session: _Session, section: str) -> Iterator[Piece]:
-    """Give what a session has on record, in the order in which it came."""
+def _session(session: _Session, section: str, changed: Collection[str]) -> Iterator[Piece]:
+    """Give what a session has on record, in the order in which it came; no file that a later one changed again."""
     record = session.record
     last = "user, last" if record.is_last else "user, later"
-    answer = "agent, when it broke off" if record.broke_off else "agent, last"
     first = "user, first" if record.requests > 1 else "user"
-    passages = [(first, record.opening), (last, record.last), (answer, record.answer)]
+    passages = [(first, record.opening), (last, record.last), ("the agent said", record.answer)]
     said = sorted((passage.position, head, passage) for head, passage in passages if passage is not None)
     for _, head, passage in said:
         yield Piece(passage.text[:WORDS_CHARACTERS], (passage.pointer,), head=head, section=section, time=passage.time)
-    for change in sorted(record.changes.values(), key=lambda change: (-change.times, -change.position)):
+    last_here = (change for change in record.changes.values() if change.path not in changed)
+    for change in sorted(last_here, key=lambda change: (-change.times, -change.position)):
         path = session_record.short_path(change.path, record.folder)
         yield Piece(path, (change.pointer,), head="changed", section=section)
     for commit in reversed(record.commits):
@@ -327,7 +332,7 @@ def _words(piece: Piece) -> str:
     if piece.head == "file":
         lead = f": {quotation.quoted(piece.words, LEAD_CHARACTERS)}" if piece.words else ""
         return f"{piece.title}{lead}{where}"
-    most = ANSWER_CHARACTERS if piece.head.startswith("agent") else ASKED_CHARACTERS
+    most = ANSWER_CHARACTERS if piece.head.startswith("the agent") else ASKED_CHARACTERS
     words = quotation.quoted(piece.words, most) if piece.words.strip() else ""
     return f"{': '.join(filter(None, (piece.head, words)))}{where}"
 

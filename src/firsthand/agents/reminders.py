@@ -17,12 +17,12 @@ from itertools import takewhile
 
 from firsthand.agent_space import AgentSpace
 from firsthand.agents import files, injections, quotation, validity
-from firsthand.agents.command_lines import files_of
+from firsthand.agents.command_lines import command_of, files_of, looks_only
 from firsthand.agents.cues import words_of
 from firsthand.agents.settings import Settings
-from firsthand.answer import Answer, Hit, Outcome, Query, Scope
+from firsthand.answer import Answer, Band, Hit, Outcome, Query, Scope
 from firsthand.event import Event, Kind, Trust
-from firsthand.formats.commands import doing
+from firsthand.formats.commands import doing, paths
 from firsthand.hosts.requests import is_answer, is_asked
 from firsthand.index.tokenizer import stems
 from firsthand.index.words import exact_strings
@@ -43,6 +43,8 @@ PASSAGE_CHARACTERS = (480, 320, 200)
 DEADLINE_MS = 250
 OWN_MIN, OWN_SHARE = 0.2, 0.6
 """Of a hit's score, that its own words have at least; and beside the hit whose words have most."""
+HELD_MIN = 0.45
+"""What the words of the message that the best hit holds weigh: of lighter ones 2 of 7 reminders were of use."""
 REMARK_TOKENS_MAX = 60
 """A shorter message of an agent that goes on to a call announces it, and says little without it."""
 TURN_EVENTS = 80
@@ -97,10 +99,11 @@ def remind(
         notes = "; ".join(answer.notes) or "a stage is behind or broken"
         line = validity.funnel(agent.space).line(f"memory is degraded: {notes}")
         return Reminder(line, (), answer, "degraded")
-    if not _reaches(answer, settings):
+    held = answer.signals.get("held", 0.0)
+    if not _reaches(answer, settings) or (held < HELD_MIN and settings.band is not Band.UNLIKELY):
         return Reminder(answer=answer, skipped=answer.band if answer.hits else answer.outcome)
     hits = [*_chosen(agent, text, session, answer)]
-    pieces = [piece for piece in (_piece(agent.space, hit) for hit in hits) if piece.section != _NOTHING]
+    pieces = [piece for piece in (_piece(agent.space, hit, text) for hit in hits) if piece.section != _NOTHING]
     shown = validity.funnel(agent.space).written(pieces, lambda through: _lines(through, settings.hits_max))
     if not shown.text:
         return Reminder(answer=answer, skipped="nothing that may be shown unasked")
@@ -155,8 +158,8 @@ def _goes_on(space: Space, hit: Hit) -> bool:
     if hit.kind is Kind.AGENT_MESSAGE:
         event = next(space.events(hit.session, after=hit.position, limit=1), None)
         return event is not None and event.kind is Kind.TOOL_CALL and estimate(hit.preview) < REMARK_TOKENS_MAX
-    turn = [*_turn(space, hit)]
-    return any(event.kind is Kind.TOOL_CALL for event in turn) and not any(map(is_answer, turn))
+    turn = [event for event in _turn(space, hit) if event.kind is Kind.TOOL_CALL or is_answer(event)]
+    return bool(turn) and turn[-1].kind is Kind.TOOL_CALL
 
 
 def _turn(space: Space, hit: Hit) -> Iterator[Event]:
@@ -165,7 +168,7 @@ def _turn(space: Space, hit: Hit) -> Iterator[Event]:
     return takewhile(lambda event: event.kind is not Kind.USER_MESSAGE, after)
 
 
-def _piece(space: Space, hit: Hit) -> Piece:
+def _piece(space: Space, hit: Hit, text: str) -> Piece:
     """Make a piece of a hit: of a request with its answer, of a result with the call that brought it."""
     if hit.kind is Kind.TOOL_RESULT:
         call_id = space.event(hit.pointer).meta.get("call_id")
@@ -175,14 +178,19 @@ def _piece(space: Space, hit: Hit) -> Piece:
         call = next((event for event in before if call_id and event.meta.get("call_id") == call_id), None)
         if call is None:
             return Piece("", (hit.pointer,), time=hit.time)
-        if files_of(str(call.meta.get("tool")), call.text):  # it says that something was written
+        cut = stems(space.log.reader.db)
+        asked, tool, command = {*words_of(text, cut)}, str(call.meta.get("tool")), command_of(call.text)
+        looks = looks_only(command) if command else bool(paths(call.text))
+        if files_of(tool, call.text) or looks or asked.isdisjoint(words_of(doing(call.text), cut)):
+            # It wrote, or what it saw may be otherwise by now, or nobody could tell what it has to do with the message.
             return Piece("", section=_NOTHING)
         return Piece(doing(call.text), (call.pointer,), (hit.pointer,), head=_RESULT, time=hit.time)
     if hit.kind is not Kind.USER_MESSAGE:
         head = "agent" if hit.kind is Kind.AGENT_MESSAGE else "note"
         return Piece(hit.preview, (hit.pointer,), head=head, time=hit.time)
-    answers = [event for event in _turn(space, hit) if is_answer(event)]
-    title, pointers = (answers[-1].text[:2_000], (answers[-1].pointer,)) if answers else ("", ())
+    turn = [event for event in _turn(space, hit) if event.kind is Kind.TOOL_CALL or is_answer(event)]
+    answer = turn[-1] if turn and turn[-1].kind is not Kind.TOOL_CALL else None  # else it was a remark on the way
+    title, pointers = (answer.text[:2_000], (answer.pointer,)) if answer is not None else ("", ())
     return Piece(hit.preview, (hit.pointer, *pointers), head="user", title=title, time=hit.time)
 
 
@@ -204,7 +212,7 @@ def _line(piece: Piece, characters: int) -> str:
     if piece.head == _RESULT:
         return f"- {_RESULT} {quotation.code(piece.words, characters)}, {time} ({piece.facts[0]})"
     words = f"- {piece.head}, {time} ({piece.pointers[0]}): {quotation.quoted(piece.words, characters)}"
-    return words if not piece.title else f"{words}; the agent: {quotation.quoted(piece.title, characters)}"
+    return words if not piece.title else f"{words}; the agent said: {quotation.quoted(piece.title, characters)}"
 
 
 def _plain(text: str) -> str:

@@ -27,7 +27,7 @@ from firsthand.value import value
 
 READ_CHARACTERS = 20_000
 """Of a message."""
-TELLING_TOKENS_MIN = 5
+TELLING_TOKENS_MIN = 6
 """A shorter message, such as "ok", is passed over where a longer one stands before it."""
 TURNS_MAX = 16
 """The newest ones that are kept."""
@@ -45,6 +45,11 @@ class Passage:
     pointer: str
     time: Moment
     position: int
+
+    @property
+    def is_telling(self) -> bool:
+        """True for words that say something by themselves, as far as their number tells."""
+        return estimate(self.text[:400]) >= TELLING_TOKENS_MIN
 
 
 @value
@@ -140,21 +145,17 @@ class SessionRecord:
 
     @property
     def answer(self) -> Passage | None:
-        """The last answer that says something or was worked for; where there is none, what the agent said last."""
-        said = [turn for turn in self.turns if turn.said is not None]
-        answered = [turn for turn in said if turn.is_answered]
-        telling = [turn for turn in answered if turn.worked or (turn.said is not None and _is_telling(turn.said))]
-        return next((turns[-1].said for turns in (telling, answered, said) if turns), None)
-
-    @property
-    def broke_off(self) -> bool:
-        """True when the agent's last answer is a remark on which it went on."""
-        return not any(turn.is_answered for turn in self.turns)
+        """The last message that ended a turn, and says something if any does; none while a later turn is at work."""
+        if self.turns and self.turns[-1].worked and not self.turns[-1].is_answered:
+            return None
+        said = [(turn.request, turn.said) for turn in self.turns if turn.is_answered and turn.said is not None]
+        telling = [answer for request, answer in said if request.is_telling or answer.is_telling]
+        return telling[-1] if telling else said[-1][1] if said else None
 
     @property
     def last(self) -> Passage | None:
         """The request of the last answer, or a later one that waits for its own; None where that is the first."""
-        telling = [turn for turn in self.turns if _is_telling(turn.request)]
+        telling = [turn for turn in self.turns if turn.request.is_telling]
         waits = bool(telling) and telling[-1] is self.turns[-1] and not telling[-1].is_answered
         answer = self.answer
         through = [turn.request for turn in telling if answer is None or turn.request.position < answer.position]
@@ -202,7 +203,7 @@ class SessionRecord:
             return
         self.requests += 1
         self.turns.append(Turn(passage))
-        if self.opening is None or (not _is_telling(self.opening) and _is_telling(passage)):
+        if self.opening is None or (not self.opening.is_telling and passage.is_telling):
             self.opening = passage  # "hi" began it
         self.calls.clear()  # whoever asks on does not wait for them
 
@@ -216,7 +217,7 @@ class SessionRecord:
         if self.turns:
             turn = self.turns[-1]
             turn.worked, turn.is_over = True, False
-            if not self._is_work and _is_telling(turn.request):
+            if not self._is_work and turn.request.is_telling:
                 self._is_work, self.opening = True, turn.request
         if event.trust is Trust.UNTRUSTED or event.erased or not call_id:
             return
@@ -296,10 +297,6 @@ def short_path(path: str, folder: str) -> str:
 def _passage(event: Event) -> Passage | None:
     text = blanked(event.text[:READ_CHARACTERS]).strip()
     return Passage(text, f"fh:{event.id}", event.time or event.ingested, event.position) if text else None
-
-
-def _is_telling(passage: Passage) -> bool:
-    return estimate(passage.text[:200]) >= TELLING_TOKENS_MIN
 
 
 def _fact(event: Event, name: str) -> str:
