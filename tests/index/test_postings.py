@@ -176,6 +176,22 @@ def test_an_erasure_empties_what_is_remembered(log):
     assert before == after
 
 
+def test_words_that_hold_a_part_do_not_depend_on_when_they_came(log):
+    """The shortest words that hold a part are given, whether they wait in the tail, are indexed, or were rebuilt."""
+    made = [f"pontoon{'x' * (20 - number)}" for number in range(20)]
+    for word in made:
+        append(log, word.encode())
+    wanted = tuple(sorted(made, key=len)[:8])
+    with moment_of(log) as moment:
+        assert moment.words_with("ponto", 8) == wanted
+    for _ in range(2):
+        log.flush_indexes("default")
+        with moment_of(log) as moment:
+            assert moment.words_with("ponto", 8) == wanted
+        log.rebuild()
+    assert set(wanted).isdisjoint(made[:12])
+
+
 def test_what_is_far_behind_is_said(log, monkeypatch):
     """Events beyond the bound of the tail are named as not covered; those within it are found."""
     monkeypatch.setattr(tail, "EVENTS_MAX", 20)

@@ -35,7 +35,7 @@ from .scopes import mask_of
 from .tail import Tail, TailRows, terms_in
 from .text import blocks_from, state_of
 from .tokenizer import stems
-from .vocabulary import Vocabulary, holding
+from .vocabulary import Vocabulary, is_listed, shortest
 
 Rows = NDArray[np.int64]
 Times = NDArray[np.float32]
@@ -187,20 +187,17 @@ class IndexMoment:
         return count + len(terms_in(self._tail.rows, term))
 
     def words_with(self, part: str, limit: int) -> tuple[str, ...]:
-        """Give indexed terms that hold a part of a word (three characters or more), the oldest first."""
-        words: dict[str, None] = {}
+        """Give indexed terms that hold a part of a word (three characters or more), the shortest first."""
+        words: set[str] = set()
         for each in {part.casefold(): None, "".join(self._stems(part)): None}:  # what it ends in may have been stemmed
             if len(each) < PART_CHARACTERS_MIN:
                 continue
             if self._rows:
                 with self._cache.lock:
                     self._kept.vocabulary.read(self._db, self._schema)
-                    words |= dict.fromkeys(self._kept.vocabulary.holding(each, limit))
-            for row in self._tail.rows:
-                if len(words) >= limit:
-                    break
-                words |= dict.fromkeys(holding("\n" + "\n".join(row.counts) + "\n", each, limit))
-        return tuple(words)[:limit]
+                    words.update(self._kept.vocabulary.holding(each, limit))
+            words.update(term for row in self._tail.rows for term in row.counts if each in term and is_listed(term))
+        return tuple(shortest(words, limit))
 
     def scope_mask(self, scope: Scope) -> NDArray[np.bool_] | None:
         """Say of each row whether it is in a scope; None where all are."""

@@ -8,7 +8,9 @@ at least `WORD_CHARACTERS_MIN` characters is in both, or stands for an exact str
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
+from heapq import nsmallest
 from itertools import islice
 from typing import Any
 
@@ -38,7 +40,7 @@ def add(db: apsw.Connection, schema: str, terms: AbstractSet[str], seen: set[str
     Args:
         seen: words that are in as far as the caller knows; it grows.
     """
-    fresh = sorted(term for term in terms - seen if len(term) >= WORD_CHARACTERS_MIN and not is_exact(term))
+    fresh = sorted(term for term in terms - seen if is_listed(term))
     if not fresh:
         return
     sql = f"INSERT OR IGNORE INTO {schema}.word SELECT value FROM carray(?) RETURNING term"  # noqa: S608 - a number
@@ -48,6 +50,11 @@ def add(db: apsw.Connection, schema: str, terms: AbstractSet[str], seen: set[str
     if len(seen) > SEEN_MAX:
         seen.clear()
     seen.update(fresh)
+
+
+def is_listed(term: str) -> bool:
+    """Say whether a term is looked into for parts of words."""
+    return len(term) >= WORD_CHARACTERS_MIN and not is_exact(term)
 
 
 def is_exact(term: str) -> bool:
@@ -89,16 +96,19 @@ class Vocabulary:
             self._words, self._number = f"{self._words}{words}\n", int(number)
 
     def holding(self, part: str, limit: int) -> list[str]:
-        """Give the words that hold a part, the oldest first."""
-        return holding(self._words, part, limit)
+        """Give the shortest words that hold a part."""
+        return shortest(_holding(self._words, part), limit)
 
 
-def holding(lines: str, part: str, limit: int) -> list[str]:
-    """Give the lines that hold a part; there is an end of a line at both ends of them."""
-    words: list[str] = []
+def shortest(words: Iterable[str], limit: int) -> list[str]:
+    """Give the shortest of some words: the order does not tell when a word came, which a rebuild forgets."""
+    return nsmallest(limit, words, key=lambda word: (len(word), word))
+
+
+def _holding(lines: str, part: str) -> Iterator[str]:
+    """Yield the lines that hold a part; there is an end of a line at both ends of them."""
     at = lines.find(part)
-    while at >= 0 and len(words) < limit:
+    while at >= 0:
         end = lines.index("\n", at)
-        words.append(lines[lines.rindex("\n", 0, at) + 1 : end])
+        yield lines[lines.rindex("\n", 0, at) + 1 : end]
         at = lines.find(part, end)
-    return words
