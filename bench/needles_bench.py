@@ -35,10 +35,7 @@ EXACT_MIN = 0.99
 FLOOD_TEXTS, FLOOD_CHARACTERS_MIN = 1_500, 600
 ASKS = (Ask.EXACT, Ask.PARAPHRASED)
 REAL = ("pi", "swe-agent", "tau")
-LOOKED_AT = (
-    "Looked at while tuning: nothing of the generated sessions of this seed; the real sessions are partly development "
-    "data."
-)
+LOOKED_AT = "Looked at while tuning: none of the generated sessions; the real ones are partly development data."
 
 
 def main() -> int:

@@ -73,9 +73,8 @@ def measure(made: World, model: Path | None) -> dict[str, list[int]]:
     with tempfile.TemporaryDirectory() as folder, Memory(Path(folder) / "store", embedder="none") as memory:
         positions = fill(memory, made)
         known = {position: number for number, position in enumerate(positions)}
-        methods["Firsthand, no model"] = lambda text: [
-            known[hit.position] for hit in memory.recall(text, hits_max=max(TOPS), budget_tokens_max=10_000)
-        ]
+        find_ours = _recalled(memory)
+        methods["Firsthand, no model"] = lambda text: [known[position] for position in find_ours(text)]
         return {
             name: [
                 _rank(find(question), rules[number])
@@ -106,15 +105,9 @@ def retold(data: Path | None, model: Path | None) -> dict[str, list[int]]:
             ]
             positions += [memory.session(event.session).agent(event.text).position for event in events]
             memory.follow()
+            find = _recalled(memory)
             found[f"Firsthand, {embedder}"] = [
-                _rank(
-                    [
-                        hit.position
-                        for hit in memory.recall(entry["query"], hits_max=max(TOPS), budget_tokens_max=10_000)
-                    ],
-                    position,
-                )
-                for entry, position in zip(entries, positions, strict=False)
+                _rank(find(entry["query"]), position) for entry, position in zip(entries, positions, strict=False)
             ]
     return found
 
@@ -164,6 +157,10 @@ def _print_overlaps(label: str, worlds: Sequence[World]) -> None:
 
 def _cards(situations: Sequence[Situation]) -> list[str]:
     return [case.card for situation in situations for case in (*situation.learning, *situation.shallow)]
+
+
+def _recalled(memory: Memory) -> Find:
+    return lambda text: [hit.position for hit in memory.recall(text, hits_max=max(TOPS), budget_tokens_max=10_000)]
 
 
 def _rank(found: Sequence[int], right: int) -> int:
