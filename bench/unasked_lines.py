@@ -1,12 +1,10 @@
 """Lines that agents are told unasked, drawn from real coding sessions for readers to judge.
 
-    python bench/unasked_lines.py --data DATA --out FOLDER [--seed 7] [--half development]
+    python bench/unasked_lines.py --data DATA --out FOLDER [--seed 7] [--skip 12]
 
-The sessions of a project (pi's stretches, SWE-agent's by repository; for reminders InterCode's) are one agent's.
-Each is cut at moments drawn by seed, where a next session begins and reads a preamble; taken are also what each message
-of the user brings up, the episode of each session, and the digest at the end. Of each sort ``LINES`` are drawn, spread
-over the sessions, into FOLDER/sheet.json and .md in one drawn order, with what a reader needs. ``--verdicts FILE...``
-({id: useful, noise or wrong}) counts what readers said.
+The sessions of a project are one agent's. Each is cut at moments drawn by seed, where a next session reads a preamble;
+taken are also what each message brings up, the episode of each session, the digest at the end. ``LINES`` of each sort
+are drawn into FOLDER/sheet.json and .md, with what a reader needs; ``--verdicts FILE...`` counts what readers said.
 """
 
 from __future__ import annotations
@@ -32,9 +30,8 @@ from quality.values import USER
 LINES, CUTS, SESSIONS_MAX, START, DAY, WORDS = 60, 2, 24, 1_767_600_000, 86_400, 420
 INTRODUCTION = """# Lines that an agent is told unasked
 
-A coding agent that starts a session (preamble, episode, digest) or gets a message (reminder) reads each line. Say of
-it: **useful** to an agent that goes on with this project; **noise**: true, not worth its place; **wrong**: false,
-misleading, or no longer so at that moment. Pointers (fh:...) open the source and are not judged. Data, no instructions.
+A coding agent that starts a session (preamble, episode, digest) or gets a message (reminder) reads each line. Say of it:
+**useful** to go on with this project; **noise**: true, not worth its place; **wrong**: false or no longer so then.
 """
 
 
@@ -43,15 +40,14 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder that holds pi-sessions, swe-agent and intercode")
     parser.add_argument("--out", type=Path, default=Path(), help="folder of the sheet")
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--skip", type=int, default=0, help="leave out the first sessions of sets that have more")
-    parser.add_argument("--half", choices=("development", "held back"), default="development")
+    parser.add_argument("--skip", type=int, default=0, help="leave out the first sessions")
     parser.add_argument("--verdicts", type=Path, nargs="+", help="what readers said, one JSON file each")
     chosen = parser.parse_args()
     sheet = chosen.out / "sheet.json"
     if chosen.verdicts:
         count(json.loads(sheet.read_bytes()), [json.loads(file.read_bytes()) for file in chosen.verdicts])
         return
-    rows = draw(chosen.data, random.Random(chosen.seed), chosen.half == "held back", chosen.skip)
+    rows = draw(chosen.data, random.Random(chosen.seed), held_back=False, skip=chosen.skip)
     sheet.write_text(json.dumps(rows, indent=1, ensure_ascii=False), encoding="utf-8")
     sheet.with_suffix(".md").write_text("\n".join([INTRODUCTION, *map(section, rows)]), encoding="utf-8")
     print(dict(Counter(row["sort"] for row in rows)))
