@@ -30,7 +30,7 @@ from quality.values import USER
 LINES, CUTS, SESSIONS_MAX, START, DAY, WORDS = 60, 2, 24, 1_767_600_000, 86_400, 420
 INTRODUCTION = """# Lines that an agent is told unasked
 
-A coding agent that starts a session (preamble, episode, digest) or gets a message (reminder) reads each line. Say of it:
+A coding agent that starts a session (preamble, episode, digest) or gets a message (reminder) reads each line. Say:
 **useful** to go on with this project; **noise**: true, not worth its place; **wrong**: false or no longer so then.
 """
 
