@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from consolidate_worlds import LINES, episodes
 from hypothesis import given
 from hypothesis import strategies as st
 
+from consolidate_worlds import LINES, episodes
 from firsthand.ledger.consolidators import propose
 from firsthand.ledger.entries import Episode, Fault, View
 from firsthand.ledger.entry_gate import check
