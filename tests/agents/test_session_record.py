@@ -101,10 +101,13 @@ def test_what_is_no_failure_of_a_command(memory):
 
 
 def test_files_commits_and_open_calls(memory):
-    """Files of calls that went well, a commit with the agent's message, and the calls that wait for a result."""
+    """Files that were changed and are still there, a commit with the agent's message, and calls without a result."""
     session = memory.session("s")
     for path in ("src/a.py", "src/b.py", "src/a.py"):
         session.tool_result(session.tool_call("edit", {"file_path": path}), "ok", tool="edit")
+    for path in ("src/old.py", "/srv/app/src/gone.py"):
+        session.tool_result(session.tool_call("edit", {"file_path": path}), "ok", tool="edit")
+    run(session, "cd /srv/app && git mv src/old.py src/new.py && rm -f src/gone.py")
     commit = session.tool_call("bash", {"command": "git commit -m 'mend the lock'"})
     result = session.tool_result(commit, "[main 1a2b3c4] mend the lock\n 1 file changed", tool="bash")
     session.tool_call("bash", {"command": "sleep 5"})

@@ -32,6 +32,7 @@ _READS = frozenset(
 """Programs that look and change nothing, the commonest of all."""
 _CHANGES = re.compile(r"[;&>`\n]|\$\(|\s-(?:i|delete|exec)\b")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_PARTS = re.compile(r"&&|[;|\n]")
 _CODE = re.compile(r"\s(?:-c|-e|--eval)\s+[\"']")
 _EDITORS = frozenset(
     """
@@ -98,6 +99,18 @@ def files_of(tool: str, arguments: str) -> tuple[str, ...]:
     matches = _REDIRECTED.finditer(command_of(arguments).partition("<<")[0][:READ_CHARACTERS])
     paths = tuple(dict.fromkeys(match[match.lastgroup or 0] for match in matches))
     return tuple(path for path in paths if ("." in path.strip("./") or "/" in path) and not path.startswith(_SCRATCH))
+
+
+def gone_by(command: str) -> tuple[str, ...]:
+    """Give the files that a command moves away or removes, as far as its words say so."""
+    gone: list[str] = []
+    for part in _PARTS.split(command[:READ_CHARACTERS]):
+        words = [word.strip("'\"") for word in part.split()]
+        words = words[1:] if words[:1] == ["git"] else words
+        operands = [word for word in words[1:] if not word.startswith("-")]
+        if words[:1] in (["mv"], ["rm"]):
+            gone += operands[:-1] if words[0] == "mv" else operands
+    return tuple(gone)
 
 
 def _object(arguments: str) -> Mapping[str, object] | None:

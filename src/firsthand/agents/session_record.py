@@ -242,6 +242,9 @@ class SessionRecord:
             return
         if line and (line in self.runs or len(self.runs) < LINES_MAX):
             self.runs[line] = event.position
+        for gone in command_lines.gone_by(call.command):
+            for path in [path for path in self.changes if path == gone or path.endswith(f"/{gone}")]:
+                del self.changes[path]
         for path in call.files:
             times = self.changes.pop(path).times if path in self.changes else 0
             if len(self.changes) < FILES_MAX:

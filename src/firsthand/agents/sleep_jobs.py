@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 from firsthand.agent_space import AgentSpace
@@ -24,7 +24,6 @@ from firsthand.value import asdict, replace
 
 AGAIN_S = 3_600.0
 """After a sleep was begun that was not finished, so long until the next try."""
-_UTC_0, _DAY_S = datetime(1970, 1, 1, tzinfo=UTC), 86_400
 _AT = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)\Z", re.ASCII)
 
 
@@ -57,27 +56,16 @@ def next_at(text: str, now: Moment) -> Moment:
 
 
 def _next_at(at: tuple[int, int], now: Moment) -> Moment:
-    hour, minute = at
-    is_ours = _offset_s(now.microseconds // 1_000_000) == now.offset_minutes * 60
-    local = _UTC_0 + timedelta(microseconds=now.microseconds, minutes=now.offset_minutes)
-    day = local.replace(hour=hour, minute=minute, second=0, microsecond=0)
-    while True:
-        shown_s = (day - _UTC_0) // timedelta(seconds=1)
-        due_s = _when(shown_s) if is_ours else shown_s - now.offset_minutes * 60
-        if due_s * 1_000_000 > now.microseconds:
-            return Moment(due_s * 1_000_000, (shown_s - due_s) // 60 if not is_ours else _offset_s(due_s) // 60)
+    second = now.microseconds // 1_000_000
+    zone = timezone(timedelta(minutes=now.offset_minutes))
+    ours = datetime.fromtimestamp(second)  # noqa: DTZ006 - without a zone it follows this machine's, changes and all
+    is_ours = ours.astimezone().utcoffset() == zone.utcoffset(None)
+    day = ours if is_ours else datetime.fromtimestamp(second, zone)
+    day = day.replace(hour=at[0], minute=at[1], second=0, microsecond=0, fold=0)
+    while (due := int(day.timestamp())) * 1_000_000 <= now.microseconds:
         day += timedelta(days=1)
-
-
-def _when(shown_s: int) -> int:
-    """Give the first second at which this machine's clock shows so many since 1970, of its own reckoning."""
-    offsets = {_offset_s(shown_s - _DAY_S), _offset_s(shown_s + _DAY_S)}  # before and behind a change near it
-    moments = [shown_s - offset for offset in offsets]
-    return min((at_s for at_s in moments if at_s + _offset_s(at_s) == shown_s), default=max(moments))
-
-
-def _offset_s(at_s: int) -> int:
-    return time.localtime(at_s).tm_gmtoff or 0
+    shown = datetime.fromtimestamp(due, UTC).astimezone(None if is_ours else zone)
+    return Moment(due * 1_000_000, int((shown.utcoffset() or timedelta()).total_seconds()) // 60)
 
 
 def leave_sleep(store: Path, namespace: str, agent: str, cwd: str, at: str, now: Moment) -> bool:
