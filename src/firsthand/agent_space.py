@@ -83,6 +83,13 @@ class AgentSpace:
         return Scope() if across else Scope((*self.sessions()[-SESSIONS_MAX:], self.session, NOTES))
 
 
+def newest_sessions(agent: AgentSpace, limit: int) -> list[str]:
+    """Name those of an agent's sessions in which something was said last, the newest first."""
+    own = set(agent.sessions())
+    sessions = (session for session in agent.space.sessions() if session.name in own)
+    return [session.name for session in sorted(sessions, key=lambda session: -session.last_position)[:limit]]
+
+
 def agent_names(space: Space) -> tuple[str, ...]:
     """Name the agents of a space, in the order in which they first had something of their own."""
     names = (session.name for session in space.sessions())

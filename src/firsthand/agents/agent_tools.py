@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any, NoReturn
 
 from firsthand import event, moment, pointer
-from firsthand.agent_space import NOTES, SESSIONS_MAX, AgentSpace
+from firsthand.agent_space import NOTES, SESSIONS_MAX, AgentSpace, newest_sessions
 from firsthand.agents import capture, episode_list, health_line, validity
 from firsthand.agents import settings as settings_file
 from firsthand.agents.preamble_source import preamble_of
@@ -51,7 +51,6 @@ from firsthand.ledger.effect import Effect
 from firsthand.ledger.ledger_recall import recall
 from firsthand.ledger.statements import How, assert_fact, retract, supersede
 from firsthand.moment import clock
-from firsthand.notes import turns
 from firsthand.notes.claim import Claim
 from firsthand.notes.writer import note
 from firsthand.printable import shown
@@ -64,10 +63,8 @@ EXPAND_CHARACTERS = 8_000
 REMEMBER_CHARACTERS_MAX = 20_000
 LINE_CHARACTERS = 160
 SESSIONS_LISTED_MAX = 200
-UNREAD = (
-    "what its turn has read is not in the log yet, so it is no rule until the user lets it in: firsthand ledger approve"
-)
-FRESH_S = 3_600  # how long the newest user message of a session counts as the one being answered
+FRESH_S = 3_600  # how long a session, and its newest user message, count as the present ones
+CURRENT_MAX = 3  # sessions of an agent, since it may have several at once
 
 
 @value
@@ -208,6 +205,13 @@ class AgentTools:
             self._refuse(", ".join(sessions))
         return Scope(wanted), notes
 
+    def _current(self) -> tuple[str, ...]:
+        """Name the sessions in which the agent may be now, the newest first."""
+        since = moment.now().microseconds - FRESH_S * moment.MICROSECONDS
+        newest = newest_sessions(self.agent, CURRENT_MAX)
+        lasts = (next(self.space.events(name, newest_first=True, limit=1), None) for name in newest)
+        return tuple(last.session for last in lasts if last is not None and last.ingested.microseconds >= since)
+
     def _own_names(self) -> tuple[str, ...]:
         """Name all sessions that are the agent's, after the two that always are."""
         always = (self.agent.session, NOTES)
@@ -286,15 +290,15 @@ class AgentTools:
         try:
             fields: dict[str, Any] = {
                 "id": identity, "time": moment.now(), "agent": self.agent.name, "origin": "agent",
-                "trust": Trust.UNTRUSTED if unread else Trust.AGENT,
+                "trust": Trust.AGENT,
             }  # fmt: skip
             noted = note(
                 self.space, text, session=self.agent.session, sort=sort, sources=sources, situations=situations or None,
-                fields=fields, claims=claims, within=turns.sessions_of(self.agent), open_turn=unread,
+                fields=fields, claims=claims, within=self._current(), open_turn=unread,
             )  # fmt: skip
         except IdConflict:  # said before: the time differs, the words do not
             return self._remembered_before(identity, sort)
-        left = "; ".join([*noted.left_out, *([UNREAD] if unread and sort != "note" else [])])
+        left = "; ".join(noted.left_out)
         why = f"kept as a {sort} with {len(noted.sources)} sources and {len(noted.situations)} situations"
         lines = [f"{why}: {noted.pointer}", *([f"note: {shown(left)}"] if left else [])]
         lines += [f"claim {place}: {shown(claim.sentence)}" for place, claim in enumerate(noted.checked, 1)]
@@ -321,7 +325,7 @@ class AgentTools:
         """
         unread = capture.is_unread(self.agent)
         how: How = {
-            "by": f"agent:{self.agent.name}", "session": next(turns.sessions_of(self.agent), ""), "open_turn": unread,
+            "by": f"agent:{self.agent.name}", "session": next(iter(self._current()), ""), "open_turn": unread,
             "within": () if self.settings.across else self._own_names(),
         }  # fmt: skip
         try:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 
-from firsthand.agent_space import AgentSpace
+from firsthand.agent_space import AgentSpace, newest_sessions
 from firsthand.event import Event, Kind, Trust, to_text
 from firsthand.notes.writer import echoed
 from firsthand.value import value
@@ -59,13 +59,8 @@ def _is_called(agent: AgentSpace, file: str, after: int) -> bool:
     """Say whether a tool's call named a file, by the last part of its name, as JSON may spell it."""
     name = file.rpartition("/")[2]
     spelled = {name, json.dumps(name)[1:-1]}
-    own = set(agent.sessions())
-    newest = sorted(
-        (session for session in agent.space.sessions() if session.name in own),
-        key=lambda session: -session.last_position,
-    )
-    for session in newest[:SESSIONS_MAX]:
-        calls = agent.space.events(session.name, kind=Kind.TOOL_CALL, after=after, newest_first=True, limit=CALLS_MAX)
+    for session in newest_sessions(agent, SESSIONS_MAX):
+        calls = agent.space.events(session, kind=Kind.TOOL_CALL, after=after, newest_first=True, limit=CALLS_MAX)
         if any(spelling in call.text for call in calls for spelling in spelled):
             return True
     return False

@@ -16,10 +16,9 @@ from typing import Any
 from firsthand import event
 from firsthand.agents import session_cache
 from firsthand.errors import IdConflict, Unresolvable
-from firsthand.event import Draft, Kind, Trust
+from firsthand.event import Draft, Event, Kind, Trust
 from firsthand.hosts.hook import HookCall, HookEvent
 from firsthand.moment import Moment
-from firsthand.notes.turns import told_of
 from firsthand.pointer import Pointer
 from firsthand.space import Space
 from firsthand.value import replace
@@ -43,7 +42,7 @@ def shown(space: Space, session: str) -> frozenset[str]:
     new = [*space.events(session, kind=Kind.INJECTION, after=through, newest_first=True, limit=INJECTIONS_READ_MAX)]
     pointers: set[str] = set()
     for new_event in new:
-        pointers.update(event.texts(told_of(new_event).get("shown")))
+        pointers.update(event.texts(fields_of(new_event).get("shown")))
         if new_event.meta.get("event") == HookEvent.SESSION_START.value and new_event.meta.get("source") in ANEW:
             break
     else:
@@ -52,6 +51,15 @@ def shown(space: Space, session: str) -> frozenset[str]:
         read_once.clear()
     read_once["shown", session] = (new[0].position if new else through, frozenset(pointers))
     return frozenset(pointers.union(session_cache.known(space.path, space.namespace, session).shown))
+
+
+def fields_of(event: Event) -> dict[str, Any]:
+    """Read what an event says of what was shown; nothing for one that was erased, or that is none of ours."""
+    try:
+        content = {} if event.erased else json.loads(event.text)
+    except (ValueError, RecursionError):  # `firsthand session append --kind injection` takes any text
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 def left_window_before(space: Space, session: str) -> int | None:

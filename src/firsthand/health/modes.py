@@ -26,11 +26,11 @@ from itertools import islice
 
 from firsthand.agent_space import AgentSpace
 from firsthand.agents.episode_names import aliases
+from firsthand.agents.injections import fields_of
 from firsthand.answer import Answer, Query, Scope
 from firsthand.errors import PointerError, StoreDamaged
 from firsthand.event import Event, Kind, texts
 from firsthand.health import rows
-from firsthand.notes.turns import told_of
 from firsthand.recall.page import is_spoken
 from firsthand.recall.search import recall
 from firsthand.value import field, value
@@ -127,7 +127,7 @@ def _look(agent: AgentSpace, session: str, before: int | None) -> _Session:
 
 
 def _injected(event: Event, seen: _Session) -> None:
-    fields = told_of(event)
+    fields = fields_of(event)
     for pointer in (*texts(fields.get("shown")), *texts(fields.get("preamble"))):
         seen.shown.setdefault(pointer, seen.prompts)
     if fields.get("outcome") == "degraded" and not seen.degraded:

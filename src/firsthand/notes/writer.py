@@ -15,13 +15,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from firsthand import moment, pointer
-from firsthand.agent_space import NOTES, AgentSpace
 from firsthand.answer import Query, Scope
 from firsthand.errors import Erased, InvalidArgument
 from firsthand.event import Draft, Event, Kind, Trust, to_bytes, to_text
 from firsthand.index.words import SITUATION_CHARACTERS_MAX, SITUATIONS, SITUATIONS_MAX
 from firsthand.log.append import Appended
-from firsthand.notes import turns
 from firsthand.notes.check import Checked, check
 from firsthand.notes.claim import CLAIMS, Claim, claims_of
 from firsthand.notes.similarity import folded
@@ -49,11 +47,6 @@ _SHORT_CHARACTERS = 12
 _ECHO_HITS, _ECHO_CHARACTERS, _ECHO_MS = 5, 2_000, 500
 _WAITS = (
     "it stands on what a tool or the web said, so it is no rule until the user lets it in: firsthand ledger approve"
-)
-
-_WAITS_TURN = (
-    "what an agent writes after what a tool or the web said is no rule until the user lets it in: firsthand ledger "
-    "approve"
 )
 
 
@@ -134,12 +127,9 @@ def note(
     merged: dict[str, Any] = {"origin": "agent", "trust": Trust.AGENT} | fields
     left_out = asked.left_out
     brought = any(event.trust is Trust.UNTRUSTED for group in (theirs, *events) for event in group)
-    if merged["trust"] == Trust.AGENT:
-        read = "" if brought else _read(space, words, session, str(merged.get("agent") or ""), events)
-        if brought or read:
-            merged["trust"] = Trust.UNTRUSTED  # taint follows derivation, and the turn
-            waits = f"its turn had read {read}; {_WAITS_TURN}" if read else _WAITS
-            left_out += (waits,) if sort != SORTS[0] else ()
+    if merged["trust"] == Trust.AGENT and brought:
+        merged["trust"] = Trust.UNTRUSTED  # taint follows derivation
+        left_out += (_WAITS,) if sort != SORTS[0] else ()
     if merged["origin"] == OURS and not pointers and not pointer.find(words):
         raise InvalidArgument("a derived note stands on its sources: name the events that it rests on")
     draft = Draft(Kind.NOTE, content, meta=meta, **merged)
@@ -191,27 +181,6 @@ def _sharer(text: str) -> Callable[[str], float] | None:
     if wanted:
         return lambda other: len(wanted & runs(other)) / len(wanted)
     return (lambda other: float(re.findall(r"\w+", folded(other)) == own_words)) if own_words else None
-
-
-def _read(space: Space, text: str, session: str, agent: str, sources: Sequence[tuple[Event, ...]]) -> str:
-    """Give the pointer of what the turn of a note had read that nobody trusted said; empty for nothing.
-
-    Its turn is that of its session, that in which its agent is now, and those of the agent's messages it rests on.
-    What the user said in these words is the user's, whatever else was read.
-    """
-    share = _sharer(text)
-    own = AgentSpace(space, agent) if agent else None
-    without_turns = {NOTES, *([own.session] if own is not None else [])}  # these have no turns
-    users = [] if session in without_turns else [turns.users_words(space, session)]
-    users += [turns.users_words_of(own)] if own is not None else []
-    if share is not None and any(share(words) >= _SHARE for words in users):
-        return ""
-    agents_notes = [
-        event for group in sources for event in group if event.trust is Trust.AGENT and event.kind is not Kind.NOTE
-    ]
-    origins = (turns.read_in(space, event.session, before=event.position) for event in agents_notes)
-    here = () if session in without_turns else (turns.read_in(space, session),)
-    return next(filter(None, (*here, turns.read_by(own) if own is not None else "", *origins)), "")
 
 
 def _whole(space: Space, address: Pointer) -> tuple[Event, ...]:
