@@ -45,6 +45,10 @@ def test_the_first_and_last_requests_and_the_last_answer(memory):
     assert record.answer is not None
     assert record.answer.pointer == answer.pointer
     assert not record.is_last
+    session.user("and now look after the mail queue, please")
+    run(session, "make mail")
+    assert record_of(memory).answer is None  # what was said before may be otherwise by now
+    session.agent("The mail queue is whole.")
     session.user("one more: what is left of the old queue?")
     assert (waiting := record_of(memory)).is_last
     assert waiting.last is not None

@@ -111,3 +111,13 @@ def test_invisible_signs_come_out_visible():
 def test_joined_text_is_still_of_the_funnel():
     """Texts of the funnel that are joined can be answered with."""
     assert isinstance(joined([funnel().line("a"), funnel().line("b")]), Unasked)
+
+
+@pytest.mark.parametrize(("standing", "shown"), [("words", True), ("pointer", True), ("nothing", False)])
+def test_an_event_of_which_a_fact_is_told_must_stand(standing, shown):
+    """A result lends its exit code to words of a call as long as it stands, whoever said what it holds."""
+    sources = {"fh:call": Source(Standing.WORDS), "fh:result": Source(Standing(standing))}
+    passed = Funnel(lambda pointer, _: sources[pointer], lambda text, _: text).passed(
+        [Piece("make", ("fh:call",), ("fh:result",))]
+    )
+    assert [piece.words for piece in passed] == (["make"] if shown else [])
