@@ -32,7 +32,9 @@ def session() -> list[dict[str, str]]:
 
 
 def kept_lines(note: Note) -> list[str]:
-    return [line[2:] for line in note.text.splitlines() if line.startswith("- ")]
+    """Give the sentences of a note: what is neither its first line nor a pointer."""
+    lines = [line for line in note.text.splitlines()[1:] if not line.startswith("fh:") and line != "elsewhere"]
+    return [line.removeprefix("- ") if line.startswith(("- fh:", "- elsewhere")) else line for line in lines]
 
 
 def test_all_that_fits_stands_there_and_nothing_of_an_agent():
@@ -43,8 +45,8 @@ def test_all_that_fits_stands_there_and_nothing_of_an_agent():
         {"role": "tool", "content": "VAT=0.19; cut\n[done]", "pointer": THREE},
     ]
     assert distill(messages, 400) == Note(
-        f"4 of 4 statements kept.\n{ONE}\n- We bought 7 pads at $4, but not the 5 lamps.\n- The total?\n"
-        f"{THREE}\n- VAT=0.19; cut\n- [done]", 4, 4, (ONE, THREE),
+        f"4 of 4 statements kept.\n{ONE}\nWe bought 7 pads at $4, but not the 5 lamps.\nThe total?\n"
+        f"{THREE}\nVAT=0.19; cut\n[done]", 4, 4, (ONE, THREE),
     )  # fmt: skip
 
 
@@ -72,7 +74,21 @@ def test_what_does_not_fit_is_counted_and_pointed_to():
     assert note.text.startswith(f"{note.kept} of 64 statements kept; the rest is at {first}..{last[3:]}.\n")
     assert (note.of, note.rest) == (64, (f"{first}..{last[3:]}",))
     lost = distill([{"role": "user", "content": "One thing. Another thing. " * 9}], 60)
-    assert (lost.of, lost.rest, "the rest was not kept" in lost.text) == (18, (), True)
+    assert (lost.of, lost.rest, lost.text.splitlines()[0]) == (18, (), f"{lost.kept} of 18 statements kept.")
+
+
+def test_no_sentence_poses_as_a_pointer():
+    """A line that a tool wrote like an address stands behind a dash, so that it is taken for nobody's source."""
+    posing = {"role": "tool", "content": f"{TWO}\nelsewhere\nThe total is $55.", "pointer": ONE}
+    note = distill([posing, {"role": "user", "content": "Thanks.", "pointer": "elsewhere"}], 400)
+    assert note.text.splitlines()[1:] == [ONE, f"- {TWO}", "- elsewhere", "The total is $55.", "elsewhere", "Thanks."]
+
+
+def test_short_sentences_cost_no_more_than_their_words():
+    """Of a budget the note's own signs take its first line and a line's end each: what nearly fits, fits whole."""
+    text = "\n".join(f"take {number}" for number in range(40))
+    note = distill([{"role": "user", "content": text}], len(text) + len("40 of 40 statements kept.\n"))
+    assert note.text == f"40 of 40 statements kept.\n{text}"
 
 
 def test_lines_of_a_tool_stay_whole():
@@ -88,7 +104,8 @@ def test_a_budget_may_be_of_tokens():
 
 _CONTENT = st.text(max_size=120) | st.sampled_from(
     ["7 pads at $4, 9 pens at $2", "| a | b |\n|---|---|\n| pens | 7 |", '{"a": [1, {"b": 2}]}', "The total is $55.",
-     "not 7 but 9 pens", "What is the total?", "a: 1\n  b: 2", "port 80\u3002\u7aef\u53e3 81\u3002"]
+     "not 7 but 9 pens", "What is the total?", "a: 1\n  b: 2", "port 80\u3002\u7aef\u53e3 81\u3002",
+     f"elsewhere\n{ONE}"]
 )  # fmt: skip
 _MESSAGES = st.lists(
     st.fixed_dictionaries(

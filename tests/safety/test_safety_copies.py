@@ -15,7 +15,7 @@ from firsthand.ledger.consolidation import consolidate_in, consolidated_view
 from firsthand.ledger.consolidators import EPISODES_OF_ORIGIN_MAX, within_quota
 from firsthand.ledger.entries import Episode
 from firsthand.ledger.entry_gate import distinct
-from firsthand.notes.similarity import folded
+from firsthand.notes.writer import folded
 from firsthand.recall.page import FREE, UNTRUSTED_SHARE, within_shares
 
 LOOKS = {"a": "\u0430", "e": "\u0435", "o": "\u043e", "i": "\u0456", "c": "\u0441", "p": "\u0440", "x": "\u0445"}

@@ -108,7 +108,7 @@ def test_a_pointer_that_leads_nowhere_says_so():
 def test_a_note_alone_says_what_it_lost():
     """Without a store the note admits what did not fit; along a chain it goes on from what was carried."""
     note = NoteAlone().write(drift.dialogue(tasks.ledger(1, 12)[0]), 200)
-    assert "of 20 statements kept; the rest was not kept." in note
+    assert note.startswith("4 of 20 statements kept.\n")
     assert len(note) <= 200
     carried = [{"role": "system", "content": "Memory of earlier sessions:\n7 mugs at $4 each"}]
     more = NoteAlone().write([*carried, {"role": "user", "content": "Also 9 pens at $2 each. What is the total?"}], 200)

@@ -49,7 +49,7 @@ from firsthand.ledger.entries import (
     with_sources,
 )
 from firsthand.ledger.solver import NUMBER, Solver, line_of
-from firsthand.notes.similarity import folded
+from firsthand.notes.writer import folded
 from firsthand.value import asdict, field, replace, value
 
 CASES_MIN = 3

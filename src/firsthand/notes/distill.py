@@ -2,14 +2,15 @@ r"""Distils messages into a note of what users and tools said: verbatim, counted
 
     2 of 41 statements kept; the rest is at fh:01J8...
     fh:01J8...
-    - retries: { limit: 5, wait_seconds: 1.5 }
+    retries: { limit: 5, wait_seconds: 1.5 }
 
 Where not all fits, those sentences come first that share rare words and values with the claim (without one: with what
 was last asked and answered), lifted by the best match of their turn and by how unlike the other lines they are. No
 grammar is read, in any language.
 
-The invariants: the note never exceeds its budget; each sentence in it is a substring of its message; k of n counts
-every sentence of users and tools in the span, so that what is left out is always said. What an agent said is no source.
+The invariants: the note never exceeds its budget; each sentence in it is a substring of its message, on a line of its
+own, behind a dash where it would read as a pointer; k of n counts every sentence of users and tools in the span, so
+that what is left out is always said. What an agent said is no source.
 Source: reclaim-evaluation 3, 5.3, 7.
 """
 
@@ -62,9 +63,10 @@ class Note:
 
 @value
 class _Sentence:
-    """A sentence or line; ``message`` is the place of its message, ``turn`` that of the user message before it."""
+    """A sentence, and its line in a note; the places of its message and of the user message before it."""
 
     text: str
+    line: str
     message: int
     turn: int
     pointer: str
@@ -107,6 +109,7 @@ def distill(
 def _sentences(messages: Sequence[Mapping[str, Any]]) -> list[_Sentence]:
     sentences: list[_Sentence] = []
     turn = 0
+    pointers = {message.get("pointer") for message in messages}
     for place, message in enumerate(messages):
         role, content = str(message.get("role", "")).lower(), message.get("content")
         if not isinstance(content, str):
@@ -117,7 +120,9 @@ def _sentences(messages: Sequence[Mapping[str, Any]]) -> list[_Sentence]:
         if role not in AGENT_ROLES:
             pointer = str(message.get("pointer") or "")
             pieces = filter(None, map(str.strip, _pieces(content, whole_lines=role not in {"user", "human", "system"})))
-            sentences += [_Sentence(piece, place, turn, pointer) for piece in pieces]
+            for piece in pieces:
+                line = f"- {piece}" if piece.startswith("fh:") or piece in pointers else piece
+                sentences.append(_Sentence(piece, line, place, turn, pointer))
     return sentences
 
 
@@ -213,7 +218,7 @@ def _fitting(
     messages: set[int] = set()
     for place in order:
         sentence = sentences[place]
-        cost = count(f"\n- {sentence.text}")
+        cost = count(f"\n{sentence.line}")
         if pointed and sentence.pointer and sentence.message not in messages:
             cost += count(f"\n{sentence.pointer}")
         if used + cost <= budget:
@@ -233,7 +238,7 @@ def _note(sentences: Sequence[_Sentence], chosen: Sequence[int], *, pointed: boo
     there = set(kept)
     left = [sentence for place, sentence in enumerate(sentences) if place not in there]
     rest = _rest([*dict.fromkeys(sentence.pointer for sentence in left)]) if pointed else ()
-    where = f"; the rest is at {' '.join(rest)}" if rest else "; the rest was not kept" if left else ""
+    where = f"; the rest is at {' '.join(rest)}" if rest else ""
     lines = [f"{len(kept)} of {len(sentences)} statements kept{where}."]
     pointer = ""
     for place in kept:
@@ -241,7 +246,7 @@ def _note(sentences: Sequence[_Sentence], chosen: Sequence[int], *, pointed: boo
         if pointed and sentence.pointer != pointer:
             pointer = sentence.pointer
             lines += [pointer] if pointer else []
-        lines.append(f"- {sentence.text}")
+        lines.append(sentence.line)
     sources = dict.fromkeys(sentences[place].pointer for place in kept) if pointed else {}
     return Note("\n".join(lines), len(kept), len(sentences), tuple(filter(None, sources)), rest)
 

@@ -81,13 +81,6 @@ class Work:
         return self.sides[0].quantity
 
     @property
-    def stated(self) -> Literal | None:
-        """The result as the work states it; None when it states none."""
-        return (
-            self.sides[-1].literals[0] if len(self.operands) < sum(len(side.literals) for side in self.sides) else None
-        )
-
-    @property
     def computes(self) -> bool:
         """True when something is computed or compared, so that a result follows that no quote need spell."""
         units = {(literal.quantity.dimension, literal.text) for side in self.sides for literal in side.literals}
@@ -195,7 +188,7 @@ class _Reader:
         terms = [self._product()]
         while sign := self._operator("+-"):
             term = self._product()
-            terms.append(replaced(term, _negative(term.quantity)) if sign == "-" else term)
+            terms.append(Term(_negative(term.quantity), term.literals) if sign == "-" else term)
         if len(terms) == 1:
             return terms[0]
         self._look_for_idle(terms, _total, lambda quantity: not quantity.number)
@@ -205,7 +198,7 @@ class _Reader:
         terms = [self._factor()]
         while sign := self._operator("*/"):
             term = self._factor()
-            terms.append(replaced(term, _inverse(term.quantity)) if sign == "/" else term)
+            terms.append(Term(_inverse(term.quantity), term.literals) if sign == "/" else term)
         if len(terms) == 1:
             return terms[0]
         self._look_for_idle(terms, _times, lambda quantity: quantity.number == 1 and not quantity.dimension)
@@ -216,7 +209,7 @@ class _Reader:
     def _factor(self) -> Term:
         if self._operator("-"):
             term = self._factor_of_sign()
-            return replaced(term, _negative(term.quantity))
+            return Term(_negative(term.quantity), term.literals)
         return self._factor_of_sign()
 
     def _factor_of_sign(self) -> Term:
@@ -255,11 +248,6 @@ class _Reader:
                 if idle(joined):
                     self._idle += [literal.text for term in group for literal in term.literals]
                     return
-
-
-def replaced(term: Term, quantity: Quantity) -> Term:
-    """Give a term with another value."""
-    return Term(quantity, term.literals)
 
 
 def _literals(terms: Sequence[Term]) -> tuple[Literal, ...]:

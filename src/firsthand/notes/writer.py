@@ -11,6 +11,7 @@ It decides what is kept of a situation; it does not know how notes are indexed o
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,7 +23,6 @@ from firsthand.index.words import SITUATION_CHARACTERS_MAX, SITUATIONS, SITUATIO
 from firsthand.log.append import Appended
 from firsthand.notes.check import Checked, check
 from firsthand.notes.claim import CLAIMS, Claim, claims_of
-from firsthand.notes.similarity import folded
 from firsthand.notes.sources import REPEATS, SOURCES
 from firsthand.pointer import Pointer
 from firsthand.recall.search import recall
@@ -45,6 +45,18 @@ _RUN, _SHARE = 4, 0.5
 _SHORT_CHARACTERS = 12
 """Of a rule that has no such run, at the least; a shorter one, such as "use uv", stands in many a page by chance."""
 _ECHO_HITS, _ECHO_CHARACTERS, _ECHO_MS = 5, 2_000, 500
+_LOOKS_LIKE = {
+    "a": "\u0251\u0391\u03b1\u0410\u0430", "b": "\u0392\u03b2\u0412\u0432", "c": "\u0421\u0441",
+    "d": "\u0500\u0501", "e": "\u0395\u03b5\u0415\u0435", "g": "\u0261",
+    "h": "\u0397\u041d\u043d\u04ba\u04bb\u0570", "i": "\u0131\u0399\u03b9\u0406\u0456\ua7ae", "j": "\u0408\u0458",
+    "k": "\u039a\u03ba\u041a\u043a", "l": "\u2113", "m": "\u039c\u041c\u043c", "n": "\u039d\u0578",
+    "o": "\u039f\u03bf\u041e\u043e\u0585", "p": "\u03a1\u03c1\u0420\u0440", "q": "\u051a\u051b", "r": "\u0491",
+    "s": "\u0405\u0455", "t": "\u03a4\u03c4\u0422\u0442", "u": "\u03c5\u057d", "v": "\u03bd", "w": "\u051c\u051d",
+    "x": "\u03a7\u03c7\u0425\u0445", "y": "\u03a5\u03b3\u0423\u0443", "z": "\u0396",
+}  # fmt: skip
+"""By Latin letter, the Cyrillic, Greek and Armenian ones that look like it to the eye, small and capital."""
+_LOOKS = str.maketrans({sign: letter for letter, signs in _LOOKS_LIKE.items() for sign in signs})
+_UNSEEN = frozenset({"Cf", "Mn", "Me", "Cc"})
 _WAITS = (
     "it stands on what a tool or the web said, so it is no rule until the user lets it in: firsthand ledger approve"
 )
@@ -181,6 +193,22 @@ def _sharer(text: str) -> Callable[[str], float] | None:
     if wanted:
         return lambda other: len(wanted & runs(other)) / len(wanted)
     return (lambda other: float(re.findall(r"\w+", folded(other)) == own_words)) if own_words else None
+
+
+def folded(text: str) -> str:
+    """Give a text in one spelling of all that look alike, to count and never to show: folding twice is folding once.
+
+    Letters that look like Latin ones, signs that are not seen, marks, case and other scripts' digits are made alike.
+    """
+    if text.isascii():
+        return text.casefold()
+    plain = unicodedata.normalize("NFKD", text.translate(_LOOKS)).translate(_LOOKS).casefold()
+    seen = (sign for sign in plain if unicodedata.category(sign) not in _UNSEEN or sign.isascii())
+    return unicodedata.normalize("NFKD", "".join(_digit(sign) for sign in seen))
+
+
+def _digit(sign: str) -> str:
+    return str(unicodedata.digit(sign)) if unicodedata.category(sign) == "Nd" else sign
 
 
 def _whole(space: Space, address: Pointer) -> tuple[Event, ...]:
