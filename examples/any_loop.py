@@ -22,7 +22,7 @@ from firsthand import Memory, PullLimits
 from firsthand.tokens import estimate
 
 RECORDED = Path(__file__).parent / "recorded" / "any_loop.jsonl"
-BUDGET_TOKENS = 3_000
+BUDGET_TOKENS = 3_200
 STEPS_MAX = 6  # calls of the model for one message of the user
 
 SYSTEM = "You look after the workers. Answer in one short sentence."

@@ -65,5 +65,6 @@ def test_a_loop_runs_against_a_server(tmp_path, chat_server):
     assert printed.count('recall({"query": "port"})') == 1
     bodies = [body for _, body in chat_server.seen]
     assert {body["model"] for body in bodies} == {"tiny"}
+    own = ["recall", "expand", "task", "decide"]
     names = [[tool["function"]["name"] for tool in body["tools"]] for body in bodies]
-    assert names == [["read_page", "recall", "expand", "task"]] * 8 + [["recall", "expand", "task"]] * 2
+    assert names == [["read_page", *own]] * 8 + [own] * 2

@@ -57,7 +57,7 @@ class Session(SessionLog):
             format: of the requests: ``openai-chat``, ``openai-responses`` or ``anthropic``; None is that of the
                 session's messages.
             counter: counts tokens as the model does; None is the estimate for the format (see `firsthand.tokens`).
-            pull: offer recall, expand and task to the model as tools; or their limits of one turn.
+            pull: offer recall, expand, task and decide to the model as tools; or their limits of one turn.
 
         Raises:
             InvalidArgument: the budget is no budget.

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from firsthand import InvalidArgument, Kind, Memory, StoreDamaged, fence
 from firsthand.context.tools import ANSWER_TOKENS_MIN, TOOLS, Pull, PullLimits
-from firsthand.formats.tool_definitions import EXPAND, RECALL, TASK, Call, schemas
+from firsthand.formats.tool_definitions import DECIDE, EXPAND, RECALL, TASK, Call, schemas
 from firsthand.tokens import estimate
 
 WIDE = PullLimits(recall=1_000, expand=1_000, task=1_000, tokens=1_000_000)
@@ -429,9 +429,9 @@ def test_tokens_of_a_turn_are_limited(memory, talk):
 def test_zero_switches_a_tool_off(memory):
     """A tool with no calls is not offered, and a call of it is told that it is not there."""
     pull = Pull(memory, "deploy", PullLimits(recall=0))
-    assert [tool.name for tool in pull.definitions()] == [EXPAND]
-    assert inside(memory, ask(pull, RECALL, query="x")) == "there is no tool 'recall' here; there are: expand"
-    assert Pull(memory, "deploy", PullLimits(recall=0, expand=0)).definitions() == ()
+    assert [tool.name for tool in pull.definitions()] == [EXPAND, DECIDE]
+    assert inside(memory, ask(pull, RECALL, query="x")) == "there is no tool 'recall' here; there are: expand, decide"
+    assert Pull(memory, "deploy", PullLimits(recall=0, expand=0, decide=0)).definitions() == ()
 
 
 @pytest.mark.parametrize("wrong", [
@@ -456,7 +456,7 @@ def test_the_task_is_set_and_shown(memory):
         return "goal: deploy"
 
     pull = Pull(memory, "deploy", task=task)
-    assert [tool.name for tool in pull.definitions()] == [RECALL, EXPAND, TASK]
+    assert [tool.name for tool in pull.definitions()] == [RECALL, EXPAND, TASK, DECIDE]
     assert inside(memory, ask(pull, TASK, goal="deploy", open_loops="staging", phase=None)) == "goal: deploy"
     assert inside(memory, ask(pull, TASK)) == "goal: deploy"
     assert "key_events is a list of texts" in inside(memory, ask(pull, TASK, key_events=[1]))
@@ -476,11 +476,11 @@ def test_a_task_that_is_refused_says_why(memory):
 
 @pytest.mark.parametrize("format_", ["openai-chat", "openai-responses", "anthropic"])
 def test_the_tools_are_small_and_say_when_to_call_them(format_):
-    """Every prompt carries the schemas: all three have at most 700 tokens, and recall says when it is due."""
+    """Every prompt carries the schemas: all four have at most 900 tokens, and recall says when it is due."""
     made = schemas(TOOLS, format_)
-    assert estimate(json.dumps(made, separators=(",", ":"))) <= 700
+    assert estimate(json.dumps(made, separators=(",", ":"))) <= 900
     assert [re.search(r"before you say that you do not know", json.dumps(one)) is not None for one in made] == [
-        True, False, False,
+        True, False, False, False,
     ]  # fmt: skip
 
 

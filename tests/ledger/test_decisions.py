@@ -69,10 +69,9 @@ def test_an_undone_decision_is_as_if_it_had_never_been():
 
 
 def test_a_restored_event_stands_and_what_took_its_place_does_not():
-    """Restoring the first of a chain takes out the end of it; its replacement is the restored event."""
+    """Restoring the first of a chain takes out the end of it."""
     restored = fold((*CHAIN, about(13, "restore", "fh:1")))
     assert [restored.stands(event) for event in EVENTS] == [True, False, False, True]
-    assert restored.replaced_by("fh:3", 10) == "fh:1"
     assert standing((about(11, "retract", "fh:1"), about(12, "restore", "fh:1"))) == "1234"
     assert standing((supersede(11, 1, 2), supersede(12, 2, 1), about(13, "restore", "fh:2"))) == "234"
 
@@ -82,19 +81,15 @@ def test_a_quarantine_takes_out_until_it_is_released():
     held = (*CHAIN, about(13, "quarantine", "fh:3"))
     assert standing(held) == "4"
     assert standing((*held, about(14, "release", "fh:3"))) == "34"
-    assert fold(held).replaced_by("fh:3", 10) == "fh:d13"
 
 
 def test_a_decision_of_the_first_edition_is_in_force_for_the_part_that_it_names():
-    """A sentence that was superseded marks its event when it is half of it or more, and an undoing takes that back."""
+    """A sentence that was superseded is out and its event stands, and an undoing takes that back."""
     old = Decision("d11", "supersede", "shop/port staging", "fh:1@0-24", "fh:2@0-30", by="rule:correction", through=9,
                    position=11)  # fmt: skip
     ledger = fold([old])
     assert (ledger.stands("fh:1@0-24"), ledger.stands("fh:1"), ledger.stands("fh:2@0-30")) == (False, True, True)
-    assert [ledger.replaced_by("fh:1", size) for size in (24, 48, 49)] == ["fh:2@0-30", "fh:2@0-30", ""]
-    within = replace(old, by_fact="fh:1@25-40")
-    assert fold([within]).replaced_by("fh:1", 24) == "", "a message that corrects itself stands"
-    assert fold([old, undo(12, "d11")]).replaced_by("fh:1", 24) == ""
+    assert fold([old, undo(12, "d11")]).stands("fh:1@0-24")
 
 
 def test_an_event_that_is_out_takes_its_parts_with_it():

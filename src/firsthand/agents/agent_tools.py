@@ -23,11 +23,8 @@ from firsthand.agents import settings as settings_file
 from firsthand.agents.preamble_source import preamble_of
 from firsthand.agents.settings import Settings
 from firsthand.agents.tool_table import (
-    DECIDE,
-    EXPAND,
     HEALTH,
     INSTRUCTIONS,
-    RECALL,
     REMEMBER,
     TIMELINE,
     TOOLS,
@@ -37,7 +34,6 @@ from firsthand.answer import Hit, Outcome, Query, Scope
 from firsthand.context import answers
 from firsthand.context.tools import Pull, PullLimits, sentence
 from firsthand.errors import (
-    DecisionRefused,
     Erased,
     FirsthandError,
     IdConflict,
@@ -46,10 +42,10 @@ from firsthand.errors import (
     Unresolvable,
 )
 from firsthand.event import INJECTED, UNSEARCHABLE, Event, Kind, Trust, to_bytes
-from firsthand.formats.tool_definitions import Call, Tool, is_own
+from firsthand.formats.tool_definitions import DECIDE, EXPAND, RECALL, Call, Tool, is_own
+from firsthand.ledger import decide_tool
 from firsthand.ledger.effect import Effect
 from firsthand.ledger.ledger_recall import recall
-from firsthand.ledger.statements import How, assert_fact, retract, supersede
 from firsthand.moment import clock
 from firsthand.notes.claim import Claim
 from firsthand.notes.writer import note
@@ -314,30 +310,20 @@ class AgentTools:
 
     # decide ------------------------------------------------------------------------------------------
 
-    def decide(
-        self, action: str, quote: str, *, subject: str = "", text: str = "", quote_old: str = "", old: str = "",
-        at: str = "",
-    ) -> Told:  # fmt: skip
+    def decide(self, action: str, quote: str, **details: str) -> Told:
         """State a decision on the user's words; it is a proposal of the turn in which the agent is now.
+
+        Args:
+            details: ``subject`` and ``text`` of a fact, ``quote_old``, and the pointers ``old`` and ``at``.
 
         Raises:
             DecisionRefused: the quotes do not prove it; the message says how to mend them.
         """
-        unread = capture.is_unread(self.agent)
-        how: How = {
-            "by": f"agent:{self.agent.name}", "session": next(iter(self._current()), ""), "open_turn": unread,
-            "within": () if self.settings.across else self._own_names(),
-        }  # fmt: skip
-        try:
-            match action:
-                case "assert":
-                    stated = assert_fact(self.space, subject, text, quote, at=at, **how)
-                case "supersede":
-                    stated = supersede(self.space, old, at, quote_old, quote, **how)
-                case _:
-                    stated = retract(self.space, old, quote, **how)
-        except DecisionRefused as error:
-            raise DecisionRefused(str(error).replace("quote_new", "quote")) from error
+        stated = decide_tool.decide(
+            self.space, {"action": action, "quote": quote, **details},
+            by=f"agent:{self.agent.name}", session=next(iter(self._current()), ""),
+            open_turn=capture.is_unread(self.agent), within=() if self.settings.across else self._own_names(),
+        )  # fmt: skip
         why = shown(stated.sentence)
         facts = {"pointers": [stated.decision.pointer], "new": stated.is_new, "state": str(stated.decision.state)}
         return Told(why, Outcome.FOUND, why, facts)

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from firsthand.errors import InvalidArgument
-from firsthand.formats.tool_definitions import Tool
+from firsthand.formats.tool_definitions import EXPAND, RECALL, Tool
+from firsthand.ledger import decide_tool
 from firsthand.notes.writer import SORTS
 
-RECALL, EXPAND, REMEMBER, DECIDE = "recall", "expand", "remember", "decide"
-TIMELINE, HEALTH = "timeline", "health"
+REMEMBER, TIMELINE, HEALTH = "remember", "timeline", "health"
 LIST_MAX = 64
 TEXT_CHARACTERS_MAX = 100_000
 
@@ -30,9 +30,6 @@ INSTRUCTIONS = (
 
 def _text(description: str) -> dict[str, Any]:
     return {"type": "string", "description": description}
-
-
-_BARE = {"type": "string"}
 
 
 def _texts(description: str) -> dict[str, Any]:
@@ -87,21 +84,7 @@ TOOLS = (
             situations=_texts("find it when this comes up"),
         ),
     ),
-    Tool(
-        DECIDE,
-        "Keep what the user decided: assert a fact, supersede what it replaces, or retract what is taken back. Quotes "
-        "are checked word for word; it counts when your turn is over.",
-        _parameters(
-            ("action", "quote"),
-            action={"type": "string", "enum": ["assert", "supersede", "retract"]},
-            quote=_text("the user's words that say so"),
-            subject=_BARE,
-            text=_text("assert: the fact"),
-            quote_old=_text("supersede: the old words"),
-            old=_text("its pointer"),
-            at=_text("quote's pointer"),
-        ),
-    ),
+    decide_tool.TOOL,
     Tool(
         TIMELINE,
         "List what happened around a pointer, or the newest of a session.",

@@ -40,7 +40,8 @@ def replay(space: Space, event: Event, counter: TokenCounter | None = None) -> R
     fold.open(at=event.position - 1)
     offered = event.meta.get("pull", ())
     pull = [tool for tool in TOOLS if tool.name in offered]
-    sent = canonical.dump(compose_from(fold, anatomy.format, pull, Effect(space, event.position)).body)
+    effect = Effect(space, int(event.meta.get("ledger", event.position - 1)))
+    sent = canonical.dump(compose_from(fold, anatomy.format, pull, effect).body)
     return compared(anatomy, sent, fold.window, why=_why(space, event, counter, anatomy.counter))
 
 

@@ -35,7 +35,9 @@ from firsthand.event import INJECTED, PART, Draft, IdMaker, Kind, Trust, to_byte
 from firsthand.formats import canonical
 from firsthand.formats import tool_definitions as calling
 from firsthand.formats.tool_definitions import EXPAND, RECALL
+from firsthand.ledger.decision_log import LedgerLog
 from firsthand.ledger.effect import Effect
+from firsthand.ledger.proposals import open_in
 from firsthand.moment import Moment
 from firsthand.tokens import TokenCounter
 from firsthand.value import replace, short_repr
@@ -82,7 +84,8 @@ class SessionWindow:
         self._given: new_messages.Given | None = None
         limits = pull if isinstance(pull, PullLimits) else limits_of(size)
         self._pull = None if not pull else Pull(
-            space, session.name, limits, count=self._count, task=self._told_task, conditions=self._conditions
+            space, session.name, limits, count=self._count, task=self._told_task, conditions=self._conditions,
+            agent=session.agent_name,
         )  # fmt: skip
         self._topic = topics.Topic()
         self._unread: list[str] = []
@@ -139,7 +142,7 @@ class SessionWindow:
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """The schemas of recall, expand and task in the window's format; a request has them already."""
+        """The schemas of recall, expand, task and decide in the window's format; a request has them already."""
         return calling.schemas(self._definitions(), self.format)
 
     def stays(self) -> tuple[Stay, ...]:
@@ -211,7 +214,7 @@ class SessionWindow:
         )
 
     def answer(self, message: Any) -> list[dict[str, Any]]:
-        """Answer the calls of recall, expand and task in a model's reply, as messages to append to the list.
+        """Answer the calls of recall, expand, task and decide in a model's reply, as messages to append to the list.
 
         Calls of other tools are left to the caller. What is wrong with a call is told to the model.
         """
@@ -274,7 +277,7 @@ class SessionWindow:
 
     def _request(self, model: str) -> Request:
         fold, pull = self._fold, self._definitions()
-        back = fold.saved()
+        back, decided_to = fold.saved(), self._space.position
         made = self._compact(forced=False)
         if made is not None:
             fold.adopt(made.window)
@@ -291,7 +294,8 @@ class SessionWindow:
                 topic=topic.label, transition=topic.transition,
                 recalls=self._recalls[RECALL], expands=self._recalls[EXPAND],
             )  # fmt: skip
-            meta = {"item_share": fold.budget.item_share, "pull": [tool.name for tool in pull]}
+            offered = [tool.name for tool in pull]
+            meta = {"item_share": fold.budget.item_share, "pull": offered, "ledger": decided_to}
             record = Draft(
                 Kind.ANATOMY, anatomies.to_json(anatomy), "application/json", meta, origin="firsthand",
                 trust=Trust.TRUSTED, id=IdMaker()(),
@@ -365,7 +369,10 @@ class SessionWindow:
             return
         if self._format is None:
             self._settle(formats.detect(messages))
+        ends = any(open_in(LedgerLog(self._space).decisions(), self._session.name))
         self._session.append_messages(messages, self._format, time=time)
+        if ends:  # what the model decided in the turn before may be in force now
+            self._space.decided()
 
     def _settle(self, name: str) -> str:
         """Take a format, and count as is right for it: what was counted otherwise is counted anew."""

@@ -1,4 +1,4 @@
-"""Pull: recall, expand and task as tools that a model calls, and the handler that answers it (total-recall 3.2, 7.2).
+"""Pull: recall, expand, task and decide as tools that a model calls, and what answers them (total-recall 3.2, 7.2).
 
 The invariant: `Pull.answer` returns a sentence for whatever a model sends; what a
 model did wrong or a broken store never ends its loop. Every answer is one fenced
@@ -34,7 +34,8 @@ from firsthand.errors import (
     StoreError,
 )
 from firsthand.event import UNSEARCHABLE, Event, Kind
-from firsthand.formats.tool_definitions import EXPAND, RECALL, TASK, Call, Tool, is_own
+from firsthand.formats.tool_definitions import DECIDE, EXPAND, RECALL, TASK, Call, Tool, is_own
+from firsthand.ledger import decide_tool
 from firsthand.ledger.effect import Effect
 from firsthand.ledger.ledger_recall import recall
 from firsthand.pointer import Pointer
@@ -43,7 +44,7 @@ from firsthand.space import Space
 from firsthand.tokens import TokenCounter, estimate
 from firsthand.value import fields, value
 
-NAMES = (RECALL, EXPAND, TASK)
+NAMES = (RECALL, EXPAND, TASK, DECIDE)
 ANSWER_TOKENS_MIN = 384  # with less left in a turn a call is refused: an answer could say next to nothing
 PAGE_BYTES_MAX = 65_536
 POINTER_TEXT_MAX = 2_000  # of what is searched for one
@@ -57,7 +58,7 @@ class PullLimits:
     """What a model may pull in one turn.
 
     Attributes:
-        recall, expand, task: calls of each tool; 0 switches it off.
+        recall, expand, task, decide: calls of each tool; 0 switches it off.
         tokens: of all answers together.
         answer_tokens: of one answer.
         hits: of one recall.
@@ -69,6 +70,7 @@ class PullLimits:
     recall: int = 5
     expand: int = 5
     task: int = 5
+    decide: int = 5
     tokens: int = 4_000
     answer_tokens: int = 2_000
     hits: int = 8
@@ -82,7 +84,7 @@ class PullLimits:
             if getattr(self, name) < least:
                 raise InvalidArgument(
                     f"{name} is at least {least}; got {getattr(self, name)}; to switch a tool off, set recall, "
-                    "expand or task to 0"
+                    "expand, task or decide to 0"
                 )
         if self.hits > 100:
             raise InvalidArgument(f"hits is at most 100; got {self.hits}")
@@ -114,6 +116,7 @@ class Pull:
         task: sets fields of the task state and gives its text, or only gives it when there are none; None leaves
             the tool ``task`` out.
         conditions: gives the task that a recall is for, as it is now; None asks without one.
+        agent: who decides by ``decide``; empty names the session instead.
     """
 
     def __init__(
@@ -125,9 +128,10 @@ class Pull:
         count: TokenCounter = estimate,
         task: Callable[[Mapping[str, Any]], str] | None = None,
         conditions: Callable[[], Conditions] | None = None,
+        agent: str = "",
     ) -> None:
         self._space, self._session, self._count, self._task = space, session, count, task
-        self._conditions = conditions
+        self._conditions, self._agent = conditions, agent or session
         self.limits = limits or PullLimits()
         self._turn: int | None = None
         self._calls: dict[str, int] = {}
@@ -223,9 +227,17 @@ class Pull:
             return self._recall(arguments, visible, room)
         if call.name == EXPAND:
             return self._expand(_address(arguments["pointer"]), visible)
+        if call.name == DECIDE:
+            return self._decide(arguments)
         assert self._task is not None, "a tool that is off was refused before"
         text = self._task(arguments)
         return lambda tokens_max: Written(shorten(text, tokens_max, self._count))
+
+    def _decide(self, arguments: Mapping[str, Any]) -> Callable[[int], Written]:
+        """State a decision, which takes effect with the session's turn."""
+        stated = decide_tool.decide(self._space, arguments, by=f"agent:{self._agent}", session=self._session)
+        text, pointers = shown(stated.sentence), (stated.decision.pointer,)
+        return lambda tokens_max: Written(shorten(text, tokens_max, self._count), pointers)
 
     def _recall(self, arguments: Mapping[str, Any], visible: frozenset[str], room: int) -> Callable[[int], Written]:
         previews = max(1, room - self._count(self._fence(RECALL, "")) - answers.OPENING_TOKENS)
@@ -467,4 +479,5 @@ TOOLS = (
             key_events=_texts("decisions, failures, results that matter later"),
         ),
     ),
+    decide_tool.TOOL,
 )

@@ -16,9 +16,9 @@ from firsthand.errors import FormatError
 from firsthand.formats.fields import items, mapping, text
 from firsthand.value import value
 
-RECALL, EXPAND, TASK = "recall", "expand", "task"
+RECALL, EXPAND, TASK, DECIDE = "recall", "expand", "task", "decide"
 """Names of Firsthand's own tools."""
-_OWN_CALLS = frozenset({RECALL, EXPAND})
+_OWN_CALLS = frozenset({RECALL, EXPAND, DECIDE})
 _SERVED = "firsthand"  # in the names that hosts give to the tools of an MCP server: mcp__firsthand__recall
 ARGUMENTS_SHOWN_MAX = 120  # characters of malformed arguments in a fault
 _NO_OUTPUT = "[no output]"
@@ -237,7 +237,7 @@ def _tool_result(result: Result) -> dict[str, Any]:
 
 
 def is_own(tool: object) -> bool:
-    """Say whether a tool is one of recall's own, by the name that a host calls it: its call only repeats a question."""
+    """Say whether a tool is memory's own, by the name that a host calls it: its call only repeats other words."""
     if not isinstance(tool, str):
         return False
     return tool in _OWN_CALLS or (_SERVED in tool and tool.rpartition("_")[2] in _OWN_CALLS)

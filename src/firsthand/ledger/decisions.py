@@ -128,18 +128,6 @@ class Ledger:
         by = (decisions.get(name) for decisions in (self.quarantined, self.out) for name in names)
         return next((decision for decision in by if decision is not None), None)
 
-    def replaced_by(self, event: str, size_bytes: int) -> str:
-        """Give the pointer of what took an event's place; of the decision where nothing did; empty while it stands.
-
-        An event of which only parts are out stands, unless one of them is half of its bytes or more.
-        """
-        decision = self.taken_out_by(event)
-        for part in self.parts.get(event, ()) if decision is None else ():
-            by = self.taken_out_by(part)
-            if by is not None and 2 * _part_bytes(part) >= size_bytes and _whole(_instead(by)) != event:
-                decision = by
-        return "" if decision is None else _instead(decision)
-
 
 @value
 class LedgerChange:
@@ -214,12 +202,6 @@ def _restore(out: dict[str, Decision], decision: Decision) -> None:
         out[last] = decision
 
 
-def _instead(decision: Decision) -> str:
-    """Give the pointer of what holds instead of what a decision takes out: the decision's own where nothing does."""
-    name = decision.target if decision.action == "restore" else decision.by_fact
-    return name or decision.pointer
-
-
 def _whole(pointer: str) -> str:
     return pointer.partition("@")[0]
 
@@ -227,11 +209,6 @@ def _whole(pointer: str) -> str:
 def _range(pointer: str) -> tuple[int, int]:
     start, _, end = pointer.partition("@")[2].partition("-")
     return (int(start), int(end)) if end.isdigit() and start.isdigit() else (0, 0)
-
-
-def _part_bytes(pointer: str) -> int:
-    start, end = _range(pointer)
-    return end - start
 
 
 def _overlap(part: str, other: str) -> bool:
