@@ -58,7 +58,7 @@ def test_a_small_run_is_shown_kept_and_listed(capsys, tmp_path):
     # What the user said is put before the reader; of what a command printed only where it stands.
     by_variant = {item["variant"]: item for item in items if item["condition"] == "recall"}
     assert by_variant["told"]["right"]
-    assert "tool_result" in by_variant["printed"]["message"]
+    assert "result of `" in by_variant["printed"]["message"]
     assert not by_variant["printed"]["right"]
     assert cells["experience", "recall"]["useful"]["hits"] == 2
     assert code == (1 if "makes answers worse" in warned else 0)

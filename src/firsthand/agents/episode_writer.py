@@ -83,6 +83,7 @@ def close(agent: AgentSpace, session: str) -> Closed:
     before = _newest(agent, session)
     if before is not None and before.through >= last.position:
         return _again(agent, before)
+    agent.space.log.flush_indexes(agent.space.namespace)  # how rare a word is: what is indexed, and no clock, decides
     gathered = extract(agent.space.events(session))
     name = _name(agent, session, gathered, before)
     episode = _append(agent, session, gathered, name, before)

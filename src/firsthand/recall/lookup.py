@@ -29,7 +29,6 @@ EVENTS_MAX = 256
 """Events that are read of those that hold the words."""
 _PAGE = 16
 SHARES_TERMS_MAX = 400
-SHARES_MS = 20.0
 
 
 class Lookup:
@@ -91,10 +90,10 @@ def shares(reader: Reader, namespace: str, terms: Collection[str]) -> dict[str, 
 
     A term of several words is at most as common as its rarest one. Rows that wait to be indexed are not counted.
 
-    Terms that cannot be looked up (there is no index, it cannot be read, the time is over, there are
-    more than `SHARES_TERMS_MAX`) are left out: the caller then knows nothing of them.
+    Terms that cannot be looked up (there is no index, it cannot be read, there are more than
+    `SHARES_TERMS_MAX`) are left out: the caller then knows nothing of them. No clock decides which.
     """
-    key, deadline = reader.namespace_key(namespace), Deadline(SHARES_MS)
+    key = reader.namespace_key(namespace)
     share_of: dict[str, float] = {}
     if not terms or not key:
         return share_of
@@ -105,8 +104,6 @@ def shares(reader: Reader, namespace: str, terms: Collection[str]) -> dict[str, 
         sql = f"SELECT doc FROM {schema_of(key)}.text_{key}_terms WHERE term = ?"  # noqa: S608 - a number
         try:
             for term in list(terms)[:SHARES_TERMS_MAX]:
-                if deadline():
-                    break
                 counts = [int(db.execute(sql, (stem,)).get or 0) for stem in cut(term)]
                 if counts:
                     share_of[term] = min(1.0, min(counts) / state.rows)
