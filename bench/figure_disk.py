@@ -8,7 +8,7 @@ from table import Bound, Row, Target
 from timing import say
 
 EVENTS = 100_000
-RATIO_MAX = 1.2
+RATIO_MAX = 1.3
 
 
 def measure(setting: Setting) -> list[Row]:
