@@ -41,6 +41,23 @@ def test_a_longer_line_that_ends_in_it_repeats_it(later, same):
     assert repeats(later, "npm test") is same
 
 
+@pytest.mark.parametrize(
+    ("later", "same"),
+    [
+        ("npm test", True),
+        ("npm test 2>&1 | tail -20", True),
+        ("npm test 2>&1 | grep -E '(error|warning)' | head", True),
+        ("npm ci && npm test | tail", True),
+        ("npm test | tail; false", False),
+        ("npm run build | tail", False),
+        ("npm test | tee log", False),
+    ],
+)
+def test_a_viewed_line_is_repeated_by_what_it_viewed(later, same):
+    """A failure that came through a viewer is closed by the same command, viewed otherwise or whole."""
+    assert repeats(later, "npm test 2>&1 | head -40") is same
+
+
 def test_what_looks_and_what_brings_code():
     """A pipe, a redirection or a flag that changes something is no mere look; code of its own makes a script."""
     assert looks_only("cd x && grep -rn foo src")

@@ -30,6 +30,7 @@ _READS = frozenset(
     """.split()  # noqa: SIM905 - names of programs, to be read as such
 )
 """Programs that look and change nothing, the commonest of all."""
+_VIEWED = re.compile(r"\s*(?:2>&1\s*)?(?<!\|)\|(?!\|)\s*(?:head|tail|less|e?grep|rg|sort|uniq|wc)\b[^;&\n]*\Z")
 _CHANGES = re.compile(r"[;&>`\n]|\$\(|\s-(?:i|delete|exec)\b")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _PARTS = re.compile(r"&&|[;|\n]")
@@ -56,10 +57,23 @@ def line(command: str) -> str:
 
 
 def repeats(later: str, earlier: str) -> bool:
-    """Say whether a line is an earlier one again, or a longer one that ends in it."""
+    """Say whether a line is an earlier one again, or a longer one that ends in it.
+
+    Of an earlier line that a viewer shortened (``npm test | head``) only what was viewed counts.
+    """
+    viewed = _unviewed(earlier)
+    if viewed != earlier:
+        later, earlier = _unviewed(later), viewed
     if later == earlier:
         return True
     return later.endswith(earlier) and _JOINED.search(later[: len(later) - len(earlier)]) is not None
+
+
+def _unviewed(line: str) -> str:
+    """Give a line without the viewer that its output was piped to."""
+    plain = _QUOTED.sub(lambda quoted: "_" * len(quoted[0]), line)
+    view = _VIEWED.search(plain)
+    return line[: view.start()] if view is not None else line
 
 
 def looks_only(command: str) -> bool:
