@@ -73,8 +73,8 @@ def examined(space: Space, decision: Decision, *, before: int | None = None, wit
         return Evidence(decision, pieces, faults, may_come)
     if decision.action == "assert":
         place = _lines(space, pieces[0])
-        found = replace(decision, target=place, sources=(_whole(place),))
-        return Evidence(found, pieces)
+        checked = replace(decision, target=place, sources=(_whole(place),))
+        return Evidence(checked, pieces)
     return _ordered(space, decision, pieces)
 
 
@@ -97,16 +97,16 @@ def _quoted(
         return Quoted(quote), "it holds no word; quote what was said, word for word"
     places = (_whole(address),) if address else ()
     sessions = (decision.session,) if decision.session else ()
-    found, fault = _looked(space, quote, places, sessions, before)
+    piece, fault = _looked(space, quote, places, sessions, before)
     if fault and not places and before is None and (messages := _users_messages(space, quote, within)):
         elsewhere, why = _looked(space, quote, messages, (), None)
-        found, fault = (found, fault) if why and "copy from" in fault else (elsewhere, why)
+        piece, fault = (piece, fault) if why and "copy from" in fault else (elsewhere, why)
     if decision.action == "retract":  # its own words, where none that came later take it back
         old = cited(space, decision.target)
-        if fault or not is_later(cited(space, found.pointer), old):
+        if fault or not is_later(cited(space, piece.pointer), old):
             own, why = _looked(space, quote, _own(old), (), before)
-            found, fault = (found, fault) if why else (own, "")
-    return found, fault
+            piece, fault = (piece, fault) if why else (own, "")
+    return piece, fault
 
 
 def _own(event: Event) -> tuple[str, ...]:
@@ -141,22 +141,22 @@ def _ordered(space: Space, decision: Decision, pieces: tuple[Quoted, ...]) -> Ev
     old = cited(space, decision.target or pieces[0].pointer)
     new = cited(space, decision.by_fact or pieces[-1].pointer) if decision.by_fact or pieces else None
     names = dict.fromkeys(f"fh:{event.id}" for event in (old, new) if event is not None)
-    found = replace(decision, target=_target(space, decision, old, pieces), sources=tuple(names))
+    checked = replace(decision, target=_target(space, decision, old, pieces), sources=tuple(names))
     if decision.action == "supersede":
         if new is None or new.id == old.id:
-            return Evidence(found, pieces, (f"fh:{old.id} does not take its own place; cite two events",))
-        found = replace(found, by_fact=decision.by_fact or f"fh:{new.id}")
+            return Evidence(checked, pieces, (f"fh:{old.id} does not take its own place; cite two events",))
+        checked = replace(checked, by_fact=decision.by_fact or f"fh:{new.id}")
     if decision.by == USER:  # who says so is the user, whatever came first
-        return Evidence(found, pieces)
+        return Evidence(checked, pieces)
     assert new is not None
     is_own = f"fh:{new.id}" in _own(old)
     if not is_own and not is_later(new, old):
         early = f"fh:{new.id} was said before fh:{old.id}; what is decided rests on what was said later"
-        return Evidence(found, pieces, (early,))
+        return Evidence(checked, pieces, (early,))
     if is_users(space, old) and (is_own or not is_users(space, new)):
         why = f"a user said fh:{old.id}, and what takes it out is no later word of a user"
-        found = replace(found, state=State.WAITS, why=why)
-    return Evidence(found, pieces)
+        checked = replace(checked, state=State.WAITS, why=why)
+    return Evidence(checked, pieces)
 
 
 def _target(space: Space, decision: Decision, old: Event, pieces: tuple[Quoted, ...]) -> str:

@@ -26,7 +26,6 @@ _DIFFERING_CHARACTERS_MAX = 20_000
 _EDITS = (("old_string", "new_string"), ("oldText", "newText"), ("old_str", "new_str"), ("old", "new"))
 _SIGNS = (*(f'"{new}"' for _, new in _EDITS), "*** Begin Patch")
 _COMPACTIONS = frozenset({Kind.SUMMARY, Kind.RECEIPT})
-ABOUT_SESSION = frozenset({Kind.SESSION, Kind.ANATOMY, Kind.INJECTION, Kind.TASK_STATE, Kind.LEDGER, Kind.ENTRY})
 SAID = frozenset({Kind.USER_MESSAGE, Kind.AGENT_MESSAGE})
 
 
