@@ -7,7 +7,7 @@ DATA ?= ../shared/data
 .PHONY: demo test lint bench quality soak docs clean
 .DELETE_ON_ERROR:
 
-demo: .venv/ready  ## make a store, record real work, find it again, break a copy
+demo: .venv/ready  ## a session recorded, the next one reminded, a string found, a damaged copy named
 	$(BIN)/firsthand demo
 
 test: .venv/ready-dev  ## every test; hermetic, under ten minutes on two cores
@@ -42,7 +42,7 @@ clean:
 	$(PYTHON) -m venv .venv
 
 .venv/ready: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[agents]'
 	@touch $@
 
 .venv/ready-dev: .venv/bin/python pyproject.toml packages/firsthand-evals/pyproject.toml

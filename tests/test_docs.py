@@ -14,6 +14,7 @@ import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -203,28 +204,31 @@ def test_readme_shows_python_and_commands() -> None:
     assert any(line.startswith("firsthand ") for line in command_lines(readme))
 
 
-README_SYSTEMS = {
-    "source-first note made by hand, as in the paper": "source-first (paper's)",
-    "ChromaDB over turns, asked": "ChromaDB over turns",
-    "mem0 (`infer=False`), asked": "mem0 (infer=False)",
-    "Firsthand, the note alone": "Firsthand: note alone",
-    "Firsthand, note and store": "Firsthand: note and store",
-}
-"""Rows of the README, and what docs/reclaim-figures.md calls them."""
+def test_the_readme_is_short_and_begins_with_what_to_type() -> None:
+    """The README has at most 900 words, 100 of them before the first command, and eight rows of figures."""
+    readme = text_of(ROOT / "README.md")
+    before, _, after = readme.partition("```console")
+    assert after
+    assert len(before.split()) <= 100
+    assert len(readme.split()) <= 900
+    figures = readme.partition("<!-- figures:begin -->")[2].partition("<!-- figures:end -->")[0]
+    assert 0 < figures.count("\n| ") - 1 <= 8
 
 
-def test_readme_shows_what_the_report_of_memories_has() -> None:
-    """The README's shares of memories that people use are those of docs/reclaim-figures.md."""
-    figures = text_of(ROOT / "docs" / "reclaim-figures.md")
-    head, *_ = re.findall(r"^\| recovered \(new wrong value\) (.*) \|$", figures, re.MULTILINE)
-    columns = [column.split(";")[0].strip() for column in head.strip("| ").split("|")]
-    wrote = {row[0]: dict(zip(columns, row[1:], strict=True)) for row in tables(ROOT / "docs" / "reclaim-figures.md")}
-    shown = [row for row in tables(ROOT / "README.md") if row[0] in README_SYSTEMS]
-    assert [row[0] for row in shown] == list(README_SYSTEMS)
-    wanted = ("66 messages", "32 items in 300 characters", "32 decoys", "64 sessions")
-    for row in shown:
-        cells = [wrote[README_SYSTEMS[row[0]]][column].split(" (")[0] or "not run" for column in wanted]
-        assert [cell.removesuffix(", and it says so") for cell in row[1:]] == cells, row[0]
+@pytest.mark.parametrize("picture", sorted((ROOT / "docs").glob("*.svg")), ids=lambda path: path.name)
+def test_a_picture_loads_nothing(picture: Path) -> None:
+    """A drawing of the documents is whole: no script, and nothing that a browser would fetch."""
+    tree = ET.fromstring(text_of(picture))
+    names = {name.rpartition("}")[2] for element in tree.iter() for name in (element.tag, *element.attrib)}
+    assert not names & {"script", "image", "foreignObject", "onload"}
+    names_of_standards = (
+        "http://www.w3.org",
+        "http://purl.org",
+        "http://creativecommons.org",
+        "https://matplotlib.org",
+    )
+    addresses = re.findall(r"(?:https?:|url\(|@import)[^\s\"')]*", text_of(picture))
+    assert [address for address in addresses if not address.startswith((*names_of_standards, "url(#"))] == []
 
 
 def glossary() -> list[tuple[str, str]]:

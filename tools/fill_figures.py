@@ -32,17 +32,19 @@ BEGIN, END = "<!-- figures:begin -->", "<!-- figures:end -->"
 
 def table(results: dict[str, dict[str, object]]) -> str:
     """Write the chosen rows, each with its target."""
-    rows, days = {}, set()
-    for measured in results.values():
-        for row in from_values(measured["rows"]):  # type: ignore[arg-type]
+    rows, days, machines = {}, set(), set()
+    for measurement in results.values():
+        for row in from_values(measurement["rows"]):  # type: ignore[arg-type]
             if row.figure in SHOWN and row.target is not None and row.figure not in rows:
                 rows[row.figure] = row
-                days.add(f"{measured['date']}, {str(measured['machine']).partition(', load')[0]}")
+                days.add(str(measurement["date"]))
+                machines.add(str(measurement["machine"]).partition(", load")[0])
     out = ["| " + " | ".join(HEADINGS) + " |", "|---" * len(HEADINGS) + "|"]
     out += ["| " + " | ".join(cell.replace("|", "\\|") for cell in cells(rows[figure])) + " |"
             for figure in SHOWN if figure in rows]  # fmt: skip
     head = "`make bench` measured, each figure beside its baseline in the same run:"
-    tail = f"Measured {'; '.join(sorted(days))}. All rows: [bench/RESULTS.md](bench/RESULTS.md)."
+    measured = f"{' and '.join(sorted(days))}, {'; '.join(sorted(machines))}"
+    tail = f"Measured {measured}. All rows: [bench/RESULTS.md](bench/RESULTS.md)."
     return "\n".join([head, "", *out, "", tail])
 
 

@@ -36,28 +36,37 @@ def add(parser: Parser) -> None:
 def _inspect(chosen: argparse.Namespace, out: Output) -> int:
     store = Path(chosen.store) if chosen.store else environment.default_store()
     namespace = chosen.namespace or environment.default_namespace()
-    if not start_server(out):
+    url = link(store, namespace, _page(store, namespace, chosen), out)
+    if not url.startswith("http"):
+        out.warn(f"firsthand: {url}")
         return REFUSED
+    if out.as_json:
+        out.json({"url": url})
+        return DONE
+    out.line(url)
+    out.remark("it holds once, for ten minutes, on this machine")
+    if not chosen.no_open and sys.stdout.isatty() and environment.has_display():
+        webbrowser.open(url)
+    return DONE
+
+
+def link(store: Path, namespace: str, page: str, out: Output) -> str:
+    """Give a link to a page of a store's, from the server that runs or is started now; without one, why and what to do.
+
+    Args:
+        page: its address below that of the namespace.
+    """
+    if not start_server(out):
+        return "the server does not run; see: firsthand serve --status"
     call = Call(
         operation="link", version=VERSION, store=str(store.absolute()), namespace=namespace,
         embedder=environment.default_embedder() or "none",
     )  # fmt: skip
-    answer = ask_server(call, _page(store, namespace, chosen).encode())
+    answer = ask_server(call, page.encode())
     if answer is None:
-        out.warn("firsthand: the server that runs gives no link, as an older version; then: firsthand serve --stop")
-        return REFUSED
+        return "the server that runs gives no link, as an older version; then: firsthand serve --stop"
     about: dict[str, str] = json.loads(answer)
-    if "url" not in about:
-        out.warn(f"firsthand: {about['missing']}")
-        return REFUSED
-    if out.as_json:
-        out.json(about)
-        return DONE
-    out.line(about["url"])
-    out.remark("it holds once, for ten minutes, on this machine")
-    if not chosen.no_open and sys.stdout.isatty() and environment.has_display():
-        webbrowser.open(about["url"])
-    return DONE
+    return about.get("url") or about["missing"]
 
 
 def _page(store: Path, namespace: str, chosen: argparse.Namespace) -> str:
