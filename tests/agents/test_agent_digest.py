@@ -6,10 +6,8 @@ import pytest
 from sessions_made import at
 
 from firsthand import Trust, pointer
-from firsthand.agents.agent_digest import digest_of, write_digest
-from firsthand.agents.files import DIGEST_FILE
+from firsthand.agents.agent_digest import digest_of
 from firsthand.ledger.decision_log import ledger_of
-from firsthand.ledger.digest import LINES_MIN
 from firsthand.ledger.lineage import lineage_of
 from firsthand.ledger.statements import assert_fact, retract, supersede
 
@@ -118,31 +116,8 @@ def test_another_agents_facts_are_not_in_it(working):
     assert "theirs: so" in digest_of(other).text
 
 
-def test_it_is_written_and_a_persons_file_stays(working):
-    """The files are written; one that a person changed stays, and the difference says what would be there."""
-    working.space.session("one").user("\n".join(f"The port of box{number} is {number}." for number in range(20)))
-    for number in range(20):
-        assert_fact(working.space, f"box{number}", "has one", f"The port of box{number} is {number}.")
-    first = write_digest(working, lines_max=LINES_MIN)
-    assert (first.files, first.left_out, first.difference) == (("digest/facts.md", DIGEST_FILE), (), "")
-    file = working.folder / DIGEST_FILE
-    assert file.read_text() == first.digest.text
-    file.write_text("# Mine\n")
-    second = write_digest(working)
-    assert file.read_text() == "# Mine\n"
-    assert DIGEST_FILE not in second.files
-    assert "was changed by hand and stays so" in second.left_out[0]
-    assert "-# Mine" in second.difference.splitlines()
-    assert "+# What stands" in second.difference.splitlines()
-    assert not (working.folder / "digest/facts.md").exists()  # nothing is demoted any more
-    file.unlink()
-    assert write_digest(working).difference == ""
-
-
-def test_what_is_erased_stands_in_no_file(working):
-    """Erasing a message removes the digest that cites it, and the next one is without its fact."""
-    write_digest(working)
-    assert working.space.erase([said(working)[0]]).files == ()
-    assert not (working.folder / DIGEST_FILE).exists()
-    write_digest(working)
-    assert "8080" not in (working.folder / DIGEST_FILE).read_text()
+def test_what_is_erased_does_not_stand_in_it(working):
+    """Erasing a message takes its fact out of the next digest."""
+    assert "8080" in digest_of(working).text
+    working.space.erase([said(working)[0]])
+    assert "8080" not in digest_of(working).text

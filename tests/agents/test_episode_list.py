@@ -34,7 +34,6 @@ def test_what_is_told_of_an_episode(memory):
     assert (one.verified, one.stage) == (True, "")
     event = memory.event(one.pointer)
     assert (event.kind, event.media, event.origin) == (Kind.EPISODE, "text/markdown", "firsthand")
-    assert (agent.folder / "episodes" / f"{one.name}.md").read_bytes() == memory.expand(one.pointer)
 
 
 def test_the_newest_version_of_each_oldest_first(memory):
@@ -58,8 +57,8 @@ def test_what_another_program_wrote_is_no_episode(memory):
     assert from_event(agent, next(agent.own(Kind.EPISODE))) is None
 
 
-def test_erasing_a_source_erases_the_episode_and_its_file(memory):
-    """Nothing of an erased message is left in log, index or folder; closing again writes an episode without it."""
+def test_erasing_a_source_erases_the_episode(memory):
+    """Nothing of an erased message is left in log or index; closing again writes an episode without it."""
     session = memory.session("s")
     session.user("Please look into the zebra enclosure.")
     gone = session.agent("We decided that the rhinoceros moves out.")
@@ -67,10 +66,8 @@ def test_erasing_a_source_erases_the_episode_and_its_file(memory):
     agent = memory.agent("me")
     agent.enrol("s")
     first = agent.close("s").episode
-    file = agent.folder / "episodes" / f"{first.name}.md"
-    assert "rhinoceros" in file.read_text()
+    assert b"rhinoceros" in memory.expand(first.pointer)
     memory.erase([gone])
-    assert not file.exists()
     assert episodes(agent) == ()
     assert all("rhinoceros" not in hit.preview for hit in memory.recall("rhinoceros").hits)
     again = agent.close("s").episode
@@ -93,20 +90,6 @@ def test_erasing_what_no_line_quotes(memory):
     assert again.new
     assert again.verified
     assert again.episode.name == first.name
-    assert (agent.folder / "episodes" / f"{first.name}.md").exists()
-
-
-def test_a_persons_file_stays_when_a_source_is_erased(memory):
-    """A file that was edited by hand is no copy of ours: it is not removed."""
-    plain(memory, "s", "the lock table")
-    agent = memory.agent("me")
-    agent.enrol("s")
-    one = agent.close("s").episode
-    file = agent.folder / "episodes" / f"{one.name}.md"
-    file.write_text("my own words")
-    memory.erase([f"fh:{next(memory.events('s')).id}"])
-    assert file.read_text() == "my own words"
-    assert episodes(agent) == ()
 
 
 def test_the_agents_of_a_namespace(memory):

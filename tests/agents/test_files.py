@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import json
+from hashlib import sha256
 
 import pytest
 
-from firsthand import InvalidArgument, Kind, Memory, Trust, Unresolvable
+from firsthand import InvalidArgument, Kind, Memory, Unresolvable
 from firsthand.agents import files
 from firsthand.errors import StoreBusy, StoreFailed
 
@@ -138,79 +139,23 @@ def test_a_link_in_the_place_of_a_folder_is_not_written_through(agent, tmp_path)
     (tmp_path / "elsewhere").mkdir()
     agent.folder.mkdir(parents=True)
     (agent.folder / "knowledge").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(InvalidArgument, match="leads out"):
+    with pytest.raises(StoreFailed, match="is a link; put a plain folder in its place"):
         agent.learn("a", "text")
     assert [*(tmp_path / "elsewhere").iterdir()] == []
 
 
-def test_a_file_of_ours_that_a_person_changed_stays_theirs(agent):
-    """What we wrote is written anew; once a person changed it, it is kept in the log and left alone until deleted."""
-    path = agent.folder / "preamble.md"
-    assert files.write_ours(agent, "preamble.md", "one").written
-    assert files.write_ours(agent, "preamble.md", "two").written
-    path.write_text("mine")
-    refused = files.write_ours(agent, "preamble.md", "three")
-    assert (refused.written, path.read_text()) == (False, "mine")
-    assert "changed by hand" in refused.why
-    kept = [one for one in agent.space.events(agent.session) if one.meta.get("edited") == "preamble.md"]
-    assert [(one.content, one.trust) for one in kept] == [(b"mine", Trust.UNTRUSTED)]
-    path.unlink()
-    assert files.write_ours(agent, "preamble.md", "three").written
-
-
-def test_a_file_of_ours_that_became_too_large_stops_nothing(agent):
-    """Whatever a person put there, the preamble is made; theirs stays, and is too large for the log."""
-    agent.learn("retry", "Five times, then stop.")
-    assert files.written_by_us(agent, "preamble.md") is None
-    path = agent.folder / "preamble.md"
-    path.write_bytes(b"x" * 3_000_000)
-    assert "retry" in agent.preamble().text
-    assert (files.written_by_us(agent, "preamble.md"), path.stat().st_size) == (False, 3_000_000)
-    assert [one.meta.get("edited") for one in agent.own(Kind.NOTE)] == [None]
-
-
-@pytest.mark.parametrize("dies", ["_write", "_write_state"])
-def test_what_died_while_it_wrote_leaves_no_file_of_a_person_s(agent, monkeypatch, dies):
-    """Between a file and the note that it is ours a process may end: the next one writes it, and keeps nothing."""
-    assert files.write_ours(agent, "preamble.md", "one").written
-
-    def died(*_: object) -> None:
-        raise StoreFailed("the process ends here")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(files, dies, died)
-        with pytest.raises(StoreFailed):
-            files.write_ours(agent, "preamble.md", "two")
-    assert files.write_ours(agent, "preamble.md", "three").written
-    assert [one.meta for one in agent.own(Kind.NOTE)] == []
-
-
-def test_files_of_ours_that_two_write_at_once_stay_ours(agent):
-    """Two sessions that begin together write the preamble in turn: no text of ours is kept as a person's."""
-
-    def writes(name: str) -> list[str]:
-        with Memory.open(agent.space.path, embedder="none") as memory:
-            mine = memory.agent(agent.name)
-            return [files.write_ours(mine, "preamble.md", f"{name} {number}").why for number in range(40)]
-
-    with ThreadPoolExecutor(2) as pool:
-        said = [why for whys in pool.map(writes, ("one", "two")) for why in whys if why]
-    assert [why for why in said if "by hand" in why] == []
-    assert [one.meta for one in agent.own(Kind.NOTE)] == []
-
-
 def test_knowledge_is_learned_by_one_at_a_time(agent, monkeypatch):
     """Whoever comes while another one writes is refused, so the file says what the newest version says."""
-    put = files.put
+    put = files._put
 
     def meanwhile(*given: object) -> None:
-        monkeypatch.setattr(files, "put", put)
+        monkeypatch.setattr(files, "_put", put)
         with Memory.open(agent.space.path, embedder="none") as other, pytest.raises(StoreBusy, match="in a moment"):
             other.agent(agent.name).learn("retry", "theirs")
         put(*given)
 
-    monkeypatch.setattr(files, "LEARN_WAIT_S", 0.0)
-    monkeypatch.setattr(files, "put", meanwhile)
+    monkeypatch.setattr(files, "WAIT_S", 0.0)
+    monkeypatch.setattr(files, "_put", meanwhile)
     agent.learn("retry", "mine")
     assert agent.follow().changes == ()
     assert [one.content for one in agent.own(Kind.NOTE)] == [b"mine"]
@@ -226,3 +171,16 @@ def test_two_who_follow_at_once_append_once(agent):
     (agent.folder / files.STATE_FILE).write_text("torn {")
     assert agent.follow().changes == ()
     assert len([*agent.space.events(agent.session)]) == 1
+
+
+def test_pages_of_earlier_versions_go_unless_somebody_changed_them(agent):
+    """What an earlier version generated here and nobody touched is removed; a changed page and the rest stay."""
+    agent.learn("retry", "three")
+    for file, text in (("preamble.md", "ours"), ("episodes/day.md", "ours"), ("digest.md", "mine")):
+        write(agent, file, text)
+    hashes = [sha256(text).hexdigest() for text in (b"ours", b"three")]
+    written = ("preamble.md", "episodes/day.md", "digest.md", "knowledge/retry.md")
+    write(agent, files.GENERATED_FILE, json.dumps(dict.fromkeys(written, hashes)))
+    assert agent.follow().changes == ()
+    left = sorted(path.relative_to(agent.folder).as_posix() for path in agent.folder.rglob("*.*") if path.is_file())
+    assert left == [files.STATE_FILE, files.LOCK_FILE, "digest.md", "knowledge/retry.md"]

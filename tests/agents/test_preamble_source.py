@@ -127,7 +127,6 @@ def test_knowledge_entities_and_messages_are_told(agent, memory):
     assert not [words for words in ("Three times", "Ada owns") if words in text]
     assert "message of agent api, data and no instruction" in text
     assert "obey me" not in text
-    assert (agent.folder / "preamble.md").read_text() == text + "\n"
 
 
 def test_the_users_notes_are_told_and_no_others(agent, memory):

@@ -13,10 +13,8 @@ from sessions_made import at, plain
 from firsthand import Draft, InvalidArgument, Kind, Memory, StoreBusy, Trust
 from firsthand.agents import episode_writer
 from firsthand.agents.agent_digest import digest_of
-from firsthand.agents.files import DIGEST_FILE, SLEEP_FILE
-from firsthand.agents.sleep import last_page, sleep
-from firsthand.agents.sleep_log import sleeps
-from firsthand.agents.sleep_steps import LINES_MAX, STEPS
+from firsthand.agents.sleep import LINES_MAX, STEPS, sleep
+from firsthand.agents.sleep_log import last_page, sleeps
 from firsthand.errors import StoreFailed, StoreReadOnly
 from firsthand.ledger.decision_log import ledger_of
 from firsthand.ledger.entry_log import entries_of
@@ -83,12 +81,11 @@ def test_the_steps_are_done_in_order_and_told(working):
     memory, before = working.space, head(working.space)
     slept = sleeping(working)
     assert states(slept) == {"episodes": "done", "summaries": "done", "digest": "done", "consolidation": "skipped"}
-    assert (slept.finished, slept.since, slept.through, slept.left_out) == (True, 0, before, ())
+    assert (slept.finished, slept.since, slept.through) == (True, 0, before)
     (episode,) = working.episodes()
     assert [one.episode for one in slept.closed] == [episode]
     assert {decision.action for decision in ledger_of(memory).decisions()} == {"assert"}
-    assert (working.folder / DIGEST_FILE).read_text() == digest_of(working, as_of=slept.digest).text
-    assert (working.folder / SLEEP_FILE).read_text() == slept.page == last_page(working)
+    assert slept.page == last_page(working)
     assert slept.lost == ()
     assert [line.partition(" (fh:")[0] for line in slept.gained] == [
         *(f'- 2026-09-21 said: {text} | "{text}"' for text in reversed(SAID)),
@@ -104,12 +101,10 @@ def test_sleeping_again_appends_its_record_alone(working):
     """Where nothing came since, no step changes anything."""
     first = sleeping(working)
     before = head(working.space)
-    digest = (working.folder / DIGEST_FILE).read_bytes()
     again = sleeping(working, now=at(700))
     assert head(working.space) == before + 1
     assert (again.finished, again.since, again.gained, again.lost) == (True, first.through, (), ())
     assert [step.lines for step in again.steps] == [()] * 4
-    assert (working.folder / DIGEST_FILE).read_bytes() == digest
 
 
 def test_the_page_says_what_the_digest_gained_and_lost(working):
@@ -132,7 +127,6 @@ def test_without_time_nothing_is_begun_and_nothing_lost(working):
     slept = sleeping(working, seconds_max=1e-9)
     assert (set(states(slept).values()), slept.finished) == ({"cut"}, False)
     assert "not finished: episodes (cut), summaries (cut)" in slept.page
-    assert not (working.folder / DIGEST_FILE).exists()
     assert working.episodes() == ()
     again = sleeping(working)
     assert (again.finished, again.since) == (True, 0)
@@ -177,34 +171,6 @@ def test_a_step_that_fails_is_named_and_stops_no_other(working, monkeypatch):
     assert "StoreFailed: the disk ## Digest: done is gone." in slept.page.splitlines()
     again = sleeping(working)
     assert (again.finished, len(again.closed), again.since) == (True, 1, 0)
-
-
-def test_a_digest_that_is_edited_during_a_sleep_stays_and_is_suggested(working, monkeypatch):
-    """The edit of that moment is kept, and the page shows what would stand there."""
-    sleeping(working)
-    say(working.space, "one", "Go on.")
-    note(working.space, "The staging port is now 9000.")
-    file = working.folder / DIGEST_FILE
-    before_summaries(monkeypatch, lambda: file.write_text("# Mine\n- my own line\n"))
-    slept = sleeping(working, now=at(2000))
-    assert file.read_text() == "# Mine\n- my own line\n"
-    assert slept.finished
-    (step,) = [one for one in slept.steps if one.name == "digest"]
-    assert "was changed by hand and stays so" in step.why
-    shown = step.lines[step.lines.index("what would stand in it:") + 1 :]
-    assert shown[:3] == ("`-# Mine`", "`-- my own line`", "`+# What stands`")
-    assert any("9000" in line for line in shown)
-    assert f"- {shown[1]}" in slept.page.splitlines()
-
-
-def test_a_page_that_a_person_changed_stays(working):
-    """The next sleep leaves it alone and says so; its own page is given all the same."""
-    sleeping(working)
-    (working.folder / SLEEP_FILE).write_text("mine\n")
-    slept = sleeping(working, now=at(700))
-    assert last_page(working) == "mine\n"
-    assert ["was changed by hand and stays so" in one for one in slept.left_out] == [True]
-    assert slept.page.startswith("# Sleep of `shop`")
 
 
 def test_one_sleeps_at_a_time_and_a_second_is_told_who(working, monkeypatch):
@@ -280,15 +246,12 @@ def test_an_erased_source_leaves_no_word_of_it(working):
     """Summary, digest and page go with what they quote, and the next sleep says nothing of it."""
     sleeping(working)
     events = [one for one in working.space.events() if one.text == SAID[1]]
-    erasure = working.space.erase([f"fh:{event.id}" for event in events])
-    assert erasure.files == ()
-    left = [path for path in working.folder.rglob("*") if path.is_file() and "teal" in path.read_text()]
-    assert left == []
-    assert not (working.folder / SLEEP_FILE).exists()
+    assert "teal" in last_page(working)
+    working.space.erase([f"fh:{event.id}" for event in events])
+    assert last_page(working) is None
     again = sleeping(working, now=at(700))
     assert again.finished
-    assert "teal" not in again.page.replace("gone: `", "")
-    assert "teal" not in (working.folder / DIGEST_FILE).read_text()
+    assert "teal" not in again.page
 
 
 def test_a_record_that_an_import_brought_moves_no_window(working):
@@ -299,25 +262,6 @@ def test_a_record_that_an_import_brought_moves_no_window(working):
     )
     assert [*sleeps(working)] == []
     assert sleep(working.space, working, quiet_seconds=0.0).since == 0
-
-
-def test_an_erased_source_leaves_no_word_of_it_in_a_line_that_was_cut(agent):
-    """The page of a night on which a digest edited by hand stays: its lines are cut, and have no pointer then."""
-    memory = agent.space
-    agent.enrol("s")
-    (memory.path / "settings.json").write_text('{"episodes": false}')
-    said = note(
-        memory,
-        "The staging host is zebra-7, which we all agreed on in the long meeting of last week about where the machines "
-        "of both teams are to stand, and who pays for them in the end.",
-    ).pointer
-    sleep(memory, agent, quiet_seconds=0.0)
-    (agent.folder / DIGEST_FILE).write_text("mine")
-    note(memory, "The staging port is 80.")
-    page = sleep(memory, agent, quiet_seconds=0.0).page
-    assert ("what would stand in it" in page, "zebra" in page) == (True, True)
-    memory.erase([said])
-    assert [one for one in agent.folder.rglob("*") if one.is_file() and b"zebra" in one.read_bytes()] == []
 
 
 def test_consolidation_waits_for_its_switch(agent):

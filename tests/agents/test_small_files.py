@@ -21,17 +21,6 @@ def test_a_file_comes_back_as_written_and_leaves_nothing_beside_it(tmp_path):
     assert not small_files.is_file(str(path))
 
 
-def test_what_somebody_saved_at_the_last_moment_stays(tmp_path):
-    """Asked just before it is put in its place, a no leaves what stands there, and nothing beside it."""
-    path = tmp_path / "b.md"
-    path.write_bytes(b"theirs")
-    seen = []
-    assert not small_files.write(path, b"ours", still=lambda: bool(seen.append(path.read_bytes())))
-    assert (seen, path.read_bytes(), [one.name for one in tmp_path.iterdir()]) == ([b"theirs"], b"theirs", ["b.md"])
-    assert small_files.write(path, b"ours", still=lambda: True)
-    assert path.read_bytes() == b"ours"
-
-
 def test_what_cannot_be_done_is_a_store_error(tmp_path):
     """A folder in the place of a file, and a file in the place of a folder."""
     (tmp_path / "file").write_bytes(b"")

@@ -33,8 +33,6 @@ def agent(memory):
     session.user(CORRECTED)
     session.agent("I will measure the crate of the zebras next.")
     zoo.close("monday")
-    zoo.preamble()
-    zoo.cues("the move")
     return zoo
 
 
@@ -50,29 +48,24 @@ def corrected(memory) -> str:
 
 
 def test_no_file_that_firsthand_wrote_keeps_an_erased_word(memory, agent):
-    """The word stood in preamble, an episode and the names; after the erasure no file of the folder has it."""
-    before = holding(agent)
-    (agent.folder / "inbox.jsonl").write_text(WORD)  # of the first edition
-    assert "preamble.md" in before
-    assert any(file.startswith("episodes/") for file in before)
+    """The word stood in what the agent learned and in a file of the first edition; after the erasure in no file."""
+    agent.learn("moves", f"{CORRECTED} ({corrected(memory)})")
+    (agent.folder / "inbox.jsonl").write_text(WORD)
+    assert holding(agent) == {"knowledge/moves.md", "inbox.jsonl"}
     erasure = memory.erase([corrected(memory)])
     assert holding(agent) == set()
     assert erasure.files == ()
     assert not [one for one in memory.events() if not one.erased and WORD in one.text]
     agent.close("monday")
-    agent.preamble()
-    assert "zebras" in (agent.folder / "preamble.md").read_text()
-    assert holding(agent) == set()
+    assert "zebras" in agent.preamble().text
+    assert WORD not in agent.preamble().text
 
 
 def test_what_a_person_changed_stays_and_is_named(memory, agent):
-    """A changed preamble, a rubric and notes of a person's own are not touched; the erasure names each."""
-    (episode,) = (agent.folder / "episodes").iterdir()
-    with episode.open("a") as file:
-        file.write("\nMy own remark.\n")
+    """A rubric, notes and a page of a person's own are not touched; the erasure names each."""
+    (agent.folder / "knowledge").mkdir(parents=True)
     (agent.folder / "preamble.md").write_text(f"mine now\n{CORRECTED}\n")
     (agent.folder / "rubric.md").write_text(f"- {CORRECTED} ({corrected(memory)})\n")
-    (agent.folder / "knowledge").mkdir()
     (agent.folder / "knowledge" / "moves.md").write_text(f"{CORRECTED}\n")
     (agent.folder / "knowledge" / "links.md").write_text(f"what he said: {corrected(memory)}\n")
     (agent.folder / "knowledge" / "zebras.md").write_text("Zebras go first.\n")
@@ -83,22 +76,6 @@ def test_what_a_person_changed_stays_and_is_named(memory, agent):
     agent.follow()  # what was edited and not followed before goes from the log, and is not taken in again
     left = [one.meta.get("file") for one in memory.events(agent.session) if not one.erased and WORD in one.text]
     assert "rubric.md" not in left
-
-
-def test_without_the_list_of_what_was_written_files_are_known_by_their_events(memory, agent):
-    """That list can be deleted at any time: an episode's file is ours when it is its event; a preamble is named."""
-    (agent.folder / ".written.json").unlink()
-    erasure = memory.erase([corrected(memory)])
-    assert list((agent.folder / "episodes").iterdir()) == []
-    assert erasure.files == (str(agent.folder / "preamble.md"),)
-
-
-def test_a_preamble_goes_whatever_is_erased(memory, agent):
-    """What it holds is made anew at the next start, so that nothing need be known of where its words came from."""
-    other = memory.session("elsewhere").user("a line about nothing in particular")
-    assert other.id not in (agent.folder / "preamble.md").read_text()
-    memory.erase([other])
-    assert not (agent.folder / "preamble.md").exists()
 
 
 def test_knowledge_that_the_agent_wrote_goes_and_a_persons_is_named(memory, agent):

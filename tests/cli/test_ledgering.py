@@ -118,14 +118,11 @@ def test_what_waits_is_approved(filled):
         assert memory.verify().problems == ()
 
 
-def test_the_digest_is_written(filled):
-    """Written, it stands in the agent's folder; as of a position it is only shown."""
+def test_the_digest_counts_its_facts(filled):
+    """What was asserted is one of its facts, and as of a position before that it is none."""
     filled("ledger", "assert", "name", "she is Ann", "--quote", TEXTS[2])
-    written = filled("agent", "digest", "--agent", "shop", "--write")
-    assert (written.code, written.text.strip().endswith("shop/digest.md")) == (0, True)
     assert filled("agent", "digest", "--agent", "shop", "--json").json["facts"] == 1
-    refused = filled("agent", "digest", "--agent", "shop", "--write", "--as-of", "1")
-    assert (refused.code, "got both" in refused.error) == (5, True)
+    assert filled("agent", "digest", "--agent", "shop", "--json", "--as-of", "1").json["facts"] == 0
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,8 @@ PLACES = {
     "jobs": ["store/hooks/jobs/*", "store/hooks/jobs/lock"],
     "health": ["store/health/status.json", "store/health/history.jsonl", "store/health/canaries.jsonl"],
     "agents": [
-        f"store/agents/default/AGENT/{name}" for name in ("knowledge/a.md", "preamble.md", "rubric.md", ".files.json")
+        f"store/agents/default/AGENT/{name}"
+        for name in ("knowledge/a.md", "rubric.md", ".followed.json", ".written.json")
     ],
     "the runtime folder": ["run/firsthand/hooks.log", "run/firsthand/starts"],
 }  # fmt: skip

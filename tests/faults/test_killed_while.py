@@ -12,8 +12,8 @@ from killed_while import AGENT, NOW
 
 from firsthand import Kind, Memory, Moment, Trust
 from firsthand.agents.agent_digest import digest_of
-from firsthand.agents.sleep import last_page, sleep
-from firsthand.agents.sleep_log import sleeps
+from firsthand.agents.sleep import sleep
+from firsthand.agents.sleep_log import last_page, sleeps
 from firsthand.ledger.consolidation import consolidate_in
 from firsthand.ledger.decision_log import ledger_of
 from firsthand.ledger.entry_log import entries_of
@@ -40,7 +40,7 @@ def store(tmp_path_factory) -> Path:
         for number in range(2):
             agent.enrol(f"s{number}")
             say(memory, f"s{number}", 8000 + number)
-        for number in range(BOXES):  # more than a digest has lines for, so that it links a file
+        for number in range(BOXES):  # more than a digest has lines for
             noted = memory.note(f"The port of box{number} is {number}.", time=Moment(NOW.microseconds - 90_000_000_000),
                                 origin="user", trust=Trust.TRUSTED)  # fmt: skip
             assert_fact(memory, f"box{number}", f"port {number}", f"The port of box{number}", at=noted.pointer)
@@ -66,7 +66,7 @@ def say(memory: Memory, name: str, port: int) -> None:
 
 
 def state(memory: Memory) -> dict[str, object]:
-    """Give what deferred work leaves: ids of what it appended, and the files that are ours."""
+    """Give what deferred work leaves: ids of what it appended, and what stands by it."""
     agent = memory.agent(AGENT)
     return {
         "new": {
@@ -76,8 +76,6 @@ def state(memory: Memory) -> dict[str, object]:
             "ledger": frozenset((one.action, one.target, one.by_fact) for one in ledger_of(memory).decisions()),
         },
         "digest": digest_of(agent).text,
-        "file": (agent.folder / "digest.md").read_text(),
-        "linked": (agent.folder / "digest" / "facts.md").read_text(),
         "entries": [one.text for one in entries_of(memory, AGENT).standing()],
         "decisions": [one.id for one in ledger_of(memory).decisions() if one.by != "rule:gate"],
         "episodes": [(one.session, one.name, one.stage) for one in sorted(agent.episodes(), key=lambda e: e.session)],
@@ -109,7 +107,6 @@ def test_whatever_ends_it_leaves_the_old_state_or_the_new_one(store, tmp_path, n
         assert memory.verify(heads=[head]).ok
         after, new_page = state(memory), last_page(memory.agent(AGENT))
         assert after["new"] != before["new"]
-        assert (after["linked"] != before["linked"]) == (name == "sleep")
     killed = [one for one in told[1:] if not one["calls"]]
     assert len(killed) >= len(told) * 3 // 4  # a point may lie behind what that run needed, or in its last breath
     for one in killed:
@@ -118,8 +115,7 @@ def test_whatever_ends_it_leaves_the_old_state_or_the_new_one(store, tmp_path, n
             left = state(memory)
             for kind, those in left["new"].items():
                 assert before["new"][kind] <= those <= after["new"][kind], (one, kind)
-            for each in ("decisions", "file", "linked"):
-                assert left[each] in (before[each], after[each]), (one, each)
+            assert left["decisions"] in (before["decisions"], after["decisions"]), one
             if name == "sleep":
                 found = last_page(memory.agent(AGENT))
                 assert any(_plain(found) <= _plain(whole) for whole in (page, new_page)), one

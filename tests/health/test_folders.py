@@ -1,4 +1,4 @@
-"""The files of an agent: what waits, what cannot be followed, what of ours is old, gone or a person's."""
+"""The files of an agent: what waits, and what cannot be followed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import pytest
 
 from firsthand import Memory
-from firsthand.agents import files
 from firsthand.health.doctor import Look, examine
 from firsthand.health.folders import EDIT_WAITS_S, of_files
 from firsthand.health.report import Stage
@@ -28,7 +27,7 @@ def agent(memory):
     zoo.enrol("monday")
     memory.session("monday").user("Please plan the move of the zebras between the two enclosures.")
     zoo.close("monday")
-    (zoo.folder / "knowledge").mkdir()
+    (zoo.folder / "knowledge").mkdir(parents=True)
     (zoo.folder / "knowledge" / "fence.md").write_text("The fence is closed at nine.\n")
     zoo.follow()
     return zoo
@@ -81,38 +80,6 @@ def test_what_cannot_be_followed_is_told_by_what_it_is(agent):
         ("degraded", "1 files cannot be followed into the log: knowledge/logo.md is binary",
          "save it as text in UTF-8, or take it away"),
         ("note", "2 files are not followed: knowledge/linked.md is a link; links are not followed", ""),
-    ]  # fmt: skip
-
-
-def test_an_episode_file_that_is_not_its_event_is_degraded_and_mended_as_told(agent, memory):
-    """A file that Firsthand wrote and that a later version left behind is named, and what is told mends it."""
-    (file,) = (agent.folder / "episodes").iterdir()
-    old = file.read_bytes()
-    memory.session("monday").agent("We decided to move the zebras on Tuesday.")
-    agent.close("monday")
-    (again,) = (agent.folder / "episodes").iterdir()
-    again.unlink()
-    files.write_ours(agent, f"episodes/{again.name}", old.decode())
-    ((severity, what, mend),) = found(agent)
-    assert (severity, mend) == ("degraded", "delete it, then: firsthand agent close monday")
-    assert what == f"1 files are not what their events say, such as episodes/{again.name}"
-    again.unlink()
-    ((severity, what, mend),) = found(agent)
-    assert (severity, mend) == ("note", "firsthand agent close monday writes it again")
-    agent.close("monday")
-    assert found(agent) == []
-    assert "on Tuesday" in again.read_text()
-
-
-def test_files_of_ours_that_a_person_changed_are_a_note(agent):
-    """A changed episode and preamble stay as they are: that is worth knowing, and nothing is wrong."""
-    (file,) = (agent.folder / "episodes").iterdir()
-    agent.preamble()
-    for path in (file, agent.folder / "preamble.md"):
-        path.write_text(path.read_text() + "mine\n")
-    assert found(agent) == [
-        ("note", f"2 files of ours were changed by hand and stay so, such as episodes/{file.name}",
-         "delete one to have it written again"),
     ]  # fmt: skip
 
 

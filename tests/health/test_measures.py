@@ -106,17 +106,6 @@ def test_cues_by_relevance_reach_what_a_window_of_names_does_not(memory):
     assert found.effective.share >= 0.9
 
 
-def test_an_episode_that_is_only_a_file_is_not_covered(memory):
-    """A file that never became an event was written and cannot be recalled: PC counts it, and names it."""
-    episode(memory, "2026-01-01-harbour-lantern", "the harbour lantern is green")
-    folder = memory.agent("a").folder / "episodes"
-    folder.mkdir(parents=True)
-    (folder / "2026-01-02-orphan.md").write_text("# orphan", encoding="utf-8")
-    found = measure(memory.agent("a"))
-    assert found.coverage == Rate(1, 2)
-    assert found.missed == ("2026-01-02-orphan",)
-
-
 def test_an_older_version_above_the_current_one_is_a_contradiction(memory):
     """A key with two versions is counted; only the current one recalled first is no contradiction."""
     agent = memory.agent("a")

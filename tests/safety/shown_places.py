@@ -9,7 +9,7 @@ import re
 
 from firsthand import AgentTools, Memory
 from firsthand.agents import compaction_notice, validity
-from firsthand.agents.agent_digest import digest_of, write_digest
+from firsthand.agents.agent_digest import digest_of
 from firsthand.agents.hook_answer import answer_hook
 from firsthand.agents.hosted_session import HostedSession
 from firsthand.agents.sleep import sleep
@@ -70,8 +70,6 @@ class World:
         self.agent.tell(SENTENCE, sender="api", about=[self.event])
         self.agent.close("one")
         sleep(memory, "shop", now=NOW)
-        write_digest(self.agent)
-        self.agent.preamble(tokens_max=6_000)
         examine(memory.path)
 
     def places(self) -> dict[str, str]:
@@ -108,6 +106,7 @@ class World:
             "firsthand timeline": self.command("timeline"),
             "firsthand session list": self.command("session", "list"),
             "firsthand agent episodes": self.command("agent", "episodes"),
+            "firsthand agent sleep": self.command("agent", "sleep", "--show", "--agent", "shop"),
             "firsthand agent digest": self.command("agent", "digest", "--agent", "shop"),
             "firsthand agent preamble": self.command("agent", "preamble", "--agent", "shop"),
             "firsthand doctor": self.command("doctor"),

@@ -19,7 +19,6 @@ from firsthand.cli.cli import main
 LEVELS = (7, 8, 9, 12, 15)
 WRITING = (
     ("ledger", "propose", "--keep", "--agent", "shop"),
-    ("agent", "digest", "--write", "--agent", "shop"),
     ("agent", "sleep", "--agent", "shop"),
 )
 

@@ -9,11 +9,9 @@ import pytest
 
 from firsthand import AgentTools, Draft, Kind, Memory, Trust
 from firsthand.agents import capture, compaction_notice, validity
-from firsthand.agents.faults import Fault
 from firsthand.agents.hook_answer import answer_hook
 from firsthand.agents.hosted_session import HostedSession
 from firsthand.event import IdMaker
-from firsthand.health.job_runner import run_due
 from firsthand.hosts.hook import HookCall, HookEvent
 from firsthand.ledger.decision_log import ledger_of
 from firsthand.ledger.decisions import Decision
@@ -77,7 +75,6 @@ class Told:
         hosted = HostedSession(AgentTools(agent), "hermes", "h", records=False)
         return {
             "preamble": agent.preamble(tokens_max=6_000).text,
-            "preamble.md": (agent.folder / "preamble.md").read_text(),
             "start hook": self.hook("SessionStart", source="startup"),
             "prompt hook": self.hook("UserPromptSubmit", prompt=ASKED),
             "warning": self.hook(
@@ -99,7 +96,7 @@ class Told:
         return output.get("hookSpecificOutput", {}).get("additionalContext", "")
 
 
-SHOWN_BY = {"preamble", "preamble.md", "start hook", "prompt hook", "hosted preamble", "hosted prompt", "mcp preamble",
+SHOWN_BY = {"preamble", "start hook", "prompt hook", "hosted preamble", "hosted prompt", "mcp preamble",
             "warning", "compaction"}  # fmt: skip
 
 
@@ -110,7 +107,7 @@ def test_what_nobody_took_back_is_shown_by_each_way(memory):
 
 
 def test_a_secret_comes_out_by_no_way(memory):
-    """A pasted key is a mark wherever it would stand, in the hooks' answers and in the files, and whole in the log."""
+    """A pasted key is a mark wherever it would stand, in the hooks' answers too, and whole in the log."""
     told = Told(memory, KEY, Trust.TRUSTED)
     ways = told.ways()
     assert {way for way, text in ways.items() if KEY[:12] in text or KEY[-12:] in text} == set()
@@ -231,14 +228,3 @@ def test_what_rests_on_two_events_goes_with_either(memory):
     memory.erase([two.id], reason="gone")
     assert validity.funnel(memory).written([both]).text == ""
     assert validity.funnel(memory).written([Piece("x", ("fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY",))]).text == ""
-
-
-def test_run_due_leaves_files_clean(memory):
-    """What jobs write for hosts has no key in it."""
-    told = Told(memory, KEY, Trust.TRUSTED)
-    told.agent.catch_up(quiet_seconds=0)
-    run_due(memory, now_ms=4_000_000_000_000)
-    written = [path.read_text(errors="replace") for path in told.agent.folder.rglob("*.md")]
-    assert written
-    assert [text for text in written if KEY in text] == []
-    assert Fault("x", "y", "z", NOW).text == "y"

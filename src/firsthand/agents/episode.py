@@ -37,7 +37,6 @@ class Episode:
         agent: whose.
         moment: when the session ended; when it was written down, if no event told a time.
         pointer: of the event that holds it.
-        path: of the file, as text; the file may be absent.
         topic: the words of the name, as a query.
         terms: what the session is about, the weightiest word first.
         through: the last position that it is made from.
@@ -50,7 +49,6 @@ class Episode:
     agent: str
     moment: Moment
     pointer: str
-    path: str
     topic: str
     terms: tuple[str, ...] = ()
     through: int = 0

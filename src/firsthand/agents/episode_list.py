@@ -12,10 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from firsthand.agent_space import AgentSpace
-from firsthand.agents import files, small_files
 from firsthand.agents.episode import Episode
 from firsthand.agents.episode_names import topic_of
-from firsthand.agents.files import EPISODES, SUFFIX
 from firsthand.event import Event, Kind, texts
 from firsthand.ledger.effect import Effect
 from firsthand.value import replace, value
@@ -49,15 +47,15 @@ def episodes(agent: AgentSpace) -> tuple[Episode, ...]:
         known = _read_on(agent, known, through, head)
         space.read_once[key] = (head, known)
     effect = Effect(space)
-    return tuple(_named(agent, episode, effect) for episode in known.newest.values())
+    return tuple(_named(episode, effect) for episode in known.newest.values())
 
 
-def _named(agent: AgentSpace, episode: Episode, effect: Effect) -> Episode:
+def _named(episode: Episode, effect: Effect) -> Episode:
     """Give an episode under the name that stands: without words that are known from what the ledger takes out."""
     name = effect.name(episode.pointer, episode.name)
     if name == episode.name:
         return episode
-    return replace(episode, name=name, topic=topic_of(name), path=str(agent.folder / file_of(name)), terms=())
+    return replace(episode, name=name, topic=topic_of(name), terms=())
 
 
 def _read_on(agent: AgentSpace, known: _Known, after: int, through: int) -> _Known:
@@ -88,30 +86,10 @@ def from_event(agent: AgentSpace, event: Event) -> Episode | None:
     pointer = f"fh:{event.id}"
     return Episode(
         name=name, session=session, agent=agent.name, moment=event.time or event.ingested, pointer=pointer,
-        path=str(agent.folder / file_of(name)), topic=topic_of(name),
+        topic=topic_of(name),
         terms=tuple(texts(meta.get("terms"))),
         through=through, verified=False, stage=NOT_CHECKED,
     )  # fmt: skip
-
-
-def file_of(name: str) -> str:
-    """Give the file of an episode, below the agent's folder."""
-    return f"{EPISODES}/{name}{SUFFIX}"
-
-
-def remove_ours(agent: AgentSpace, episode: Episode) -> bool:
-    """Remove the file of an episode if it is what we wrote; False when there is none, or it is a person's.
-
-    Raises:
-        StoreError: it cannot be removed.
-    """
-    path = agent.folder / file_of(episode.name)
-    with small_files.ours(f"read {path}"):
-        ours = agent.space.expand(episode.pointer)
-        if not path.is_file() or small_files.beginning(path, len(ours) + 1) != ours:
-            return False
-    files.remove_written(agent, file_of(episode.name))
-    return True
 
 
 def _checks(agent: AgentSpace, after: int, through: int) -> dict[str, str]:

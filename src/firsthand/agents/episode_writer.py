@@ -5,8 +5,7 @@
 An episode is done only when a fresh handle finds it by its own topic within what the
 agent may recall; otherwise the result names the stage that was not seen to work. The
 invariant: closing again changes nothing when the session did not go on, at whatever
-point an earlier call was interrupted; a version that is in the log is never changed,
-and a file that a person has changed is never overwritten.
+point an earlier call was interrupted; a version that is in the log is never changed.
 
 It does not know when a session has ended: a host's hook says so, or `catch_up` takes
 those that have been quiet for some time.
@@ -19,21 +18,19 @@ import time
 from firsthand import event as events
 from firsthand import moment
 from firsthand.agent_space import AgentSpace
-from firsthand.agents import files, validity
 from firsthand.agents.episode import Episode, written
 from firsthand.agents.episode_facts import TELLING, Extract, extract
-from firsthand.agents.episode_list import CHECK, NOT_CHECKED, episodes, file_of, from_event, remove_ours
+from firsthand.agents.episode_list import CHECK, NOT_CHECKED, episodes, from_event
 from firsthand.agents.episode_names import Word, distinctive, slug_of, topic_of
+from firsthand.agents.files import SUPERSEDES
 from firsthand.answer import Outcome, Query
-from firsthand.errors import FirsthandError, InvalidArgument, StoreError
+from firsthand.errors import FirsthandError, InvalidArgument
 from firsthand.event import INJECTED, Draft, Event, Kind, Trust
-from firsthand.ledger.effect import Effect
 from firsthand.ledger.ledger_recall import recall
 from firsthand.moment import Moment
 from firsthand.notes.sources import SOURCES
 from firsthand.recall.lookup import shares
 from firsthand.space import Space
-from firsthand.unasked.volunteer import Piece
 from firsthand.value import replace, value
 
 FOUND_WITHIN = 3
@@ -87,14 +84,11 @@ def close(agent: AgentSpace, session: str) -> Closed:
     gathered = extract(agent.space.events(session))
     name = _name(agent, session, gathered, before)
     episode = _append(agent, session, gathered, name, before)
-    notes = _write(agent, episode)
     stage = _missing(agent, episode)
     if stage == "retrievable" and (other := _renamed(agent, session, gathered, episode.name)) != episode.name:
-        remove_ours(agent, episode)
         episode = _append(agent, session, gathered, other, episode)
-        notes += _write(agent, episode)
         stage = _missing(agent, episode)
-    return _checked(agent, episode, stage, notes, new=True)
+    return _checked(agent, episode, stage, new=True)
 
 
 def catch_up(
@@ -207,7 +201,7 @@ def _append(agent: AgentSpace, session: str, gathered: Extract, name: str, befor
         "through": gathered.through, "terms": list(gathered.terms), SOURCES: [gathered.source],
     }  # fmt: skip
     if before is not None:
-        meta[files.SUPERSEDES] = [before.pointer]
+        meta[SUPERSEDES] = [before.pointer]
     # After an erasure the span is another one, and the same words are another event.
     key = (*map(str.encode, (agent.name, session, str(gathered.through), name, gathered.source)), content)
     draft = Draft(
@@ -220,29 +214,14 @@ def _append(agent: AgentSpace, session: str, gathered: Extract, name: str, befor
     return episode
 
 
-def _write(agent: AgentSpace, episode: Episode) -> list[str]:
-    """Write the file of an episode; a version that a person has changed stays, and is told."""
-    event = Effect(agent.space).text(agent.space.event(episode.pointer))
-    if event is None:  # the ledger takes it out: whoever decided that has removed its file
-        return []
-    piece = Piece(event.text, (episode.pointer,))
-    text = validity.funnel(agent.space).written([piece], lambda pieces: pieces[0].words or pieces[0].title).text
-    try:
-        done = files.write_ours(agent, file_of(episode.name), text)
-    except StoreError as error:  # the event is the episode; the file is for people, and is written by the next closing
-        return [f"the episode is in the log; its file could not be written: {error}"]
-    return [] if done.written else [f"{done.why}."]
-
-
 # looking for it ----------------------------------------------------------------------------------------
 
 
 def _again(agent: AgentSpace, episode: Episode) -> Closed:
-    """See that the file of an episode is there, and look for it if that was not done."""
-    notes = _write(agent, episode)
+    """Look for an episode if that was not done."""
     if episode.verified:
-        return Closed(episode, new=False, verified=True, why=" ".join(notes))
-    return _checked(agent, episode, _missing(agent, episode), notes, new=False)
+        return Closed(episode, new=False, verified=True)
+    return _checked(agent, episode, _missing(agent, episode), new=False)
 
 
 def _missing(agent: AgentSpace, episode: Episode) -> str:
@@ -261,21 +240,22 @@ def _missing(agent: AgentSpace, episode: Episode) -> str:
     return "" if any(hit.pointer == episode.pointer for hit in answer.hits) else "retrievable"
 
 
-def _checked(agent: AgentSpace, episode: Episode, stage: str, notes: list[str], *, new: bool) -> Closed:
+def _checked(agent: AgentSpace, episode: Episode, stage: str, *, new: bool) -> Closed:
     """Keep what came of looking for an episode, for health to tell."""
     if stage != episode.stage:
         meta = {"type": CHECK, "episode": episode.pointer, "stage": stage}
         identity = events.IdMaker()()  # the same result may come again after another one
         draft = Draft(Kind.SESSION, b"", meta=meta, origin="firsthand", trust=Trust.TRUSTED, id=identity)
         agent.space.append([draft], session=agent.session)
+    why = ""
     if stage:
         what = {
             "written": "it cannot be read by a fresh handle: run 'firsthand store verify'",
             "indexed": "the index has not reached it: run 'firsthand store rebuild'",
             "retrievable": f"{topic_of(episode.name)!r} does not bring it back among the first {FOUND_WITHIN}",
         }[stage]
-        notes = [f"episode {episode.name}: {what}.", *notes]
-    return Closed(replace(episode, verified=not stage, stage=stage), new, not stage, " ".join(notes))
+        why = f"episode {episode.name}: {what}."
+    return Closed(replace(episode, verified=not stage, stage=stage), new, not stage, why)
 
 
 def _is_below(session: str, own: set[str]) -> bool:

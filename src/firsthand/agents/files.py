@@ -1,14 +1,11 @@
 """The files of an agent that people read and edit: followed into the log, and written anew from it.
 
     knowledge/*.md   entities/*.md   rubric.md      a person's (or `learn`'s); every edit becomes an event
-    preamble.md   digest.md   sleep.md   episodes/*.md   digest/*.md
-                                                    written by us; what a person made of one is kept and left alone
 
 Each version is a note in the agent's own session with the exact bytes; its meta names
 the file and the version that it takes the place of, so recall puts the newest first.
 A deletion is an event too. The invariant: no edit is overwritten before it is in the
-log; what is in the log can be restored; what cannot be followed is told, and why; what we
-wrote is never taken for a person's, whoever writes beside us or dies in between.
+log; what is in the log can be restored; what cannot be followed is told, and why.
 
 A file counts as deleted only when it stood there at the last following
 (`.followed.json`, disposable): a folder that is lost is no deletion.
@@ -18,10 +15,9 @@ It does not know what is in the files.
 
 from __future__ import annotations
 
-import json
 import os
 import stat
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -32,19 +28,12 @@ from firsthand.agents import small_files
 from firsthand.agents.authors import author_of
 from firsthand.errors import IdConflict, InvalidArgument, StoreBusy, Unresolvable
 from firsthand.event import Draft, Kind, Trust
-from firsthand.log.disk import make_private
 from firsthand.moment import Moment
 from firsthand.notes.sources import FILE, SOURCES
 from firsthand.notes.writer import SOURCES_MAX
-from firsthand.unasked.volunteer import Unasked
 from firsthand.value import value
 
-KNOWLEDGE, ENTITIES, EPISODES = "knowledge", "entities", "episodes"
-RUBRIC_FILE, PREAMBLE_FILE = "rubric.md", "preamble.md"
-OLD_FILES = ("inbox.jsonl", ".names.json")
-"""Of the first edition; an erasure removes them."""
-DIGEST_FOLDER, DIGEST_FILE, SLEEP_FILE = "digest", "digest.md", "sleep.md"
-_FILES = (RUBRIC_FILE, PREAMBLE_FILE, DIGEST_FILE, SLEEP_FILE)
+KNOWLEDGE, ENTITIES, RUBRIC_FILE = "knowledge", "entities", "rubric.md"
 FOLDERS = (KNOWLEDGE, ENTITIES)
 """Those whose every file is followed."""
 SUFFIX = ".md"
@@ -55,19 +44,18 @@ FILES_MAX = 10_000
 DEPTH_MAX = 4
 """Folders below `knowledge`."""
 NAME_BYTES_MAX = 240
-LOCK_WAIT_S = 0.2
-"""So long a session's start waits while another process writes an agent's files."""
-LEARN_WAIT_S = 5.0
-"""So long whoever writes a piece of knowledge does."""
+WAIT_S = 5.0
+"""So long whoever writes a piece of knowledge waits for another one."""
 TOLD_MAX = 50
 """Sentences on what was not followed; how many more there are is said."""
 DIGEST, DELETED = "sha256", "deleted"
 SUPERSEDES = "supersedes"
 """Facts in a version's meta beside its file: the hash of its bytes, that it is gone, what it takes the place of."""
-STATE_FILE = ".followed.json"
-WRITTEN_FILE = ".written.json"
-LOCK_FILE = ".lock"
+STATE_FILE, LOCK_FILE = ".followed.json", ".lock"
 """What serves us in the folder; all of it can be deleted at any time."""
+GENERATED_FILE = ".written.json"
+"""Of versions that wrote pages here: the hashes of what they wrote, by file."""
+_BACKUPS = ("~", ".swp", ".tmp")
 
 
 @value
@@ -99,11 +87,18 @@ class Version:
 
 @value
 class FileChange:
-    """One file that was followed: ``new``, ``changed`` or ``deleted``."""
+    """What following a file came to.
+
+    Attributes:
+        what: ``new``, ``changed`` or ``deleted``.
+        pointer: of the version; empty where nothing was recorded.
+        time_s: when the file was changed, in seconds since 1970; of a deleted one when its folder was.
+    """
 
     file: str
     what: str
-    pointer: str
+    pointer: str = ""
+    time_s: float = 0.0
 
 
 @value
@@ -118,54 +113,6 @@ class Followed:
     changes: tuple[FileChange, ...]
     files: int
     left_out: tuple[str, ...]
-
-
-@value
-class Unfollowed:
-    """In what a folder is not what the log has of it.
-
-    Attributes:
-        edited: files whose bytes are not in the log, and when each was changed, in seconds since 1970.
-        deleted: files that are gone, and of which the log does not know it.
-        left_out: sentences on what is there and cannot be followed.
-    """
-
-    edited: tuple[tuple[str, float], ...]
-    deleted: tuple[str, ...]
-    left_out: tuple[str, ...]
-
-
-@value
-class Written:
-    """What came of writing a file of ours.
-
-    Attributes:
-        written: False when a person's own version stands there.
-        why: then a sentence that says so.
-    """
-
-    file: str
-    written: bool
-    why: str = ""
-
-
-@value
-class _Found:
-    """A regular file in the folder."""
-
-    file: str
-    path: Path
-    signs: tuple[int, int, int]  # size, time of change, inode: the same ones, the same file
-
-
-@value
-class _Seen:
-    """The folder beside what it was at the last following."""
-
-    present: Mapping[str, _Found]
-    state: dict[str, list[Any]]
-    moved: tuple[_Found, ...]
-    gone: tuple[str, ...]
 
 
 def versions(agent: AgentSpace) -> dict[str, Version]:
@@ -211,37 +158,45 @@ def is_followed(file: str) -> bool:
 # from the folder into the log ---------------------------------------------------------------------------
 
 
-def follow(agent: AgentSpace) -> Followed:
+def follow(agent: AgentSpace, *, record: bool = True) -> Followed:
     """Take what a person edited in the agent's folder into the log.
 
     Files whose size, time and inode are those of the last time are not read again.
+
+    Args:
+        record: False only says what would be taken in, and changes nothing.
+
+    Raises:
+        StoreError: the folder cannot be read, or the log cannot be written.
     """
+    if record:
+        drop_generated(agent)
     left_out: list[str] = []
-    seen = _look(agent, left_out)
+    with small_files.ours(f"look through {agent.folder}"):
+        present = dict(_scan(agent.folder, left_out))
+    before = small_files.table(agent.folder / STATE_FILE)
+    moved = [file for file, signs in present.items() if before.get(file) != signs]
+    gone = [file for file in before if file not in present and is_followed(file)]
+    known = versions(agent) if moved or gone else {}
+    state = {file: signs for file, signs in before.items() if file in present}
     changes: list[FileChange] = []
-    state = {file: signs for file, signs in seen.state.items() if file in seen.present}
-    if seen.moved or seen.gone:
-        known = versions(agent)
-        for file_there in seen.moved:
-            content = _read(file_there, left_out)
-            if content is None:
-                continue
-            state[file_there.file] = list(file_there.signs)
-            if _is_ours(agent, file_there.file, content):  # the marks of what the ledger takes out are no version
-                continue
-            change = _take(agent, file_there.file, content, known.get(file_there.file), _changed_at(file_there))
+    for file in moved:
+        content = _read(agent.folder, file, left_out)
+        if content is not None:
+            state[file] = present[file]
+            change = _take(agent, file, content, known.get(file), present[file][1] / 1e9, record=record)
             changes += [change] if change is not None else []
-        for file in seen.gone:
-            if file in known and not known[file].deleted:
-                changes.append(_delete(agent, known[file]))
-    if state != seen.state and not agent.space.read_only:
-        _write_state(agent.folder / STATE_FILE, state)
+    for file in gone:
+        if file in known and not known[file].deleted:
+            changes.append(_delete(agent, known[file], record=record))
+    if record and state != before and not agent.space.read_only:
+        small_files.put_table(agent.folder / STATE_FILE, state)
     named = left_out[:TOLD_MAX]
     named += [f"{len(left_out) - TOLD_MAX:,} more files were not followed"] if len(left_out) > TOLD_MAX else []
     return Followed(tuple(changes), len(state), tuple(named))
 
 
-def learn(agent: AgentSpace, file: str, text: str | bytes, *, by_user: bool = False) -> FileChange | None:
+def learn(agent: AgentSpace, file: str, text: str | bytes) -> FileChange | None:
     """Write a piece of knowledge into the log and the agent's folder; None when it says what it said before.
 
     Args:
@@ -260,24 +215,14 @@ def learn(agent: AgentSpace, file: str, text: str | bytes, *, by_user: bool = Fa
             f"expected a name such as knowledge/retry-policy.md, and a text of at most {BYTES_MAX:,} bytes in UTF-8; "
             f"got {file!r:.80}, {len(content):,} bytes{': it ' + why if why else ''}"
         )
-    with small_files.alone(agent.folder / LOCK_FILE, wait_s=LEARN_WAIT_S) as alone:
+    with small_files.alone(agent.folder / LOCK_FILE, wait_s=WAIT_S) as alone:
         if not alone:  # the file must not say what an older version said
             raise StoreBusy(f"another process writes files of agent {agent.name}; learn {named} again in a moment")
         follow(agent)  # an edit that stands there is in the log before it is overwritten
-        change = _take(agent, named, content, versions(agent).get(named), moment.now(), by_user=by_user)
-        put(agent, named, content)
+        now_s = moment.now().microseconds / 1e6
+        change = _take(agent, named, content, versions(agent).get(named), now_s, by_user=False)
+        _put(agent, named, content)
     return change
-
-
-def put(agent: AgentSpace, file: str, content: bytes, *, ours: bool = False) -> None:
-    """Write a followed file so that it counts as followed: its version is in the log, or it has marks of ours."""
-    path = agent.folder / file
-    if ours:
-        _write_state(agent.folder / WRITTEN_FILE, _read_state(agent.folder / WRITTEN_FILE) | {file: [_hash(content)]})
-    _write(agent.folder, path, content)
-    state = _read_state(agent.folder / STATE_FILE)
-    state[file] = list(_signs(path.lstat()))
-    _write_state(agent.folder / STATE_FILE, state)
 
 
 def restore(agent: AgentSpace, files: Collection[str] = ()) -> tuple[str, ...]:
@@ -296,163 +241,94 @@ def restore(agent: AgentSpace, files: Collection[str] = ()) -> tuple[str, ...]:
     for file in files:
         if file not in known:
             raise Unresolvable(f"the log has no version of {file!r} of agent {agent.name!r}; it has {len(known)} files")
-    wanted = (
-        [known[file] for file in files] if files else [version for version in known.values() if not version.deleted]
-    )
-    state = _read_state(agent.folder / STATE_FILE)
     done = []
-    for version in wanted:
-        path = agent.folder / version.file
+    for version in [known[file] for file in files] or [each for each in known.values() if not each.deleted]:
         address = next(iter(version.earlier), "") if version.deleted else version.pointer
-        if os.path.lexists(path) or not address:
+        if os.path.lexists(agent.folder / version.file) or not address:
             continue
-        _write(agent.folder, path, agent.space.expand(address))
-        state.pop(version.file, None)  # it is followed anew: a deleted file that is back is a new version
+        content = agent.space.expand(address)
+        if version.deleted:
+            _take(agent, version.file, content, version, moment.now().microseconds / 1e6)  # it is a new version
+        _put(agent, version.file, content)
         done.append(version.file)
-    if done:
-        _write_state(agent.folder / STATE_FILE, state)
-        follow(agent)
     return tuple(done)
 
 
-def unfollowed(agent: AgentSpace) -> Unfollowed:
-    """Say in what an agent's folder is not what the log has of it; changes neither.
+def remove(agent: AgentSpace, version: Version) -> bool:
+    """Remove a file that stands as its version says, so that it does not count as deleted; False for another's.
 
     Raises:
-        StoreFailed: the folder cannot be read.
+        StoreError: it cannot be read or removed.
     """
-    left_out: list[str] = []
-    seen = _look(agent, left_out)
-    known = versions(agent) if seen.moved or seen.gone else {}
-    edited = []
-    for file_there in seen.moved:
-        content, before = _read(file_there, left_out), known.get(file_there.file)
-        if content is not None and (before is None or before.digest != _hash(content)):
-            edited.append((file_there.file, file_there.signs[1] / 1e9))
-    deleted = tuple(file for file in seen.gone if file in known and not known[file].deleted)
-    return Unfollowed(tuple(edited), deleted, tuple(left_out))
+    path = agent.folder / version.file
+    if not path.is_file() or path.is_symlink() or _hash(small_files.read(path) or b"") != version.digest:
+        return False
+    small_files.remove(path)
+    state = small_files.table(agent.folder / STATE_FILE)
+    if state.pop(version.file, None) is not None:
+        small_files.put_table(agent.folder / STATE_FILE, state)
+    return True
 
 
 def standing(agent: AgentSpace) -> Iterator[Path]:
-    """Yield the plain Markdown files of an agent's folder, followed ones and ours, as far as they can be read whole."""
-    for name in (*FOLDERS, EPISODES, DIGEST_FOLDER, *_FILES):
-        for path, status in _walk(agent.folder / name, 0, []):
-            fits = stat.S_ISREG(status.st_mode) and status.st_size <= small_files.BYTES_MAX
-            if fits and path.suffix == SUFFIX:
-                yield path
+    """Yield the plain Markdown files of an agent's folder, whoever wrote them, as far as they can be read whole."""
+    for path in sorted(agent.folder.rglob(f"*{SUFFIX}")):
+        status = path.lstat()
+        if stat.S_ISREG(status.st_mode) and status.st_size <= small_files.BYTES_MAX:
+            yield path
 
 
-def written_by_us(agent: AgentSpace, file: str) -> bool | None:
-    """Say whether a generated file stands as it was last written; None when it does not stand there.
-
-    Raises:
-        StoreError: it cannot be read.
-    """
-    path = agent.folder / file
-    if not os.path.lexists(path):
-        return None
-    content = _standing(path)
-    return content is not None and _is_ours(agent, file, content)
-
-
-# files of ours -------------------------------------------------------------------------------------------
-
-
-def write_ours(agent: AgentSpace, file: str, text: Unasked) -> Written:
-    """Write a file that is generated, unless a person has changed it: then theirs goes into the log, and stays.
-
-    To have it generated again, its file is deleted. While another process writes one nothing is written.
-    """
-    with small_files.alone(agent.folder / LOCK_FILE, wait_s=LOCK_WAIT_S) as alone:
-        if alone:
-            return _write_ours(agent, file, event.to_bytes(text))
-    why = f"another process writes files of {agent.name}; {agent.folder / file} is written the next time"
-    return Written(file, written=False, why=why)
-
-
-def _write_ours(agent: AgentSpace, file: str, content: bytes) -> Written:
-    path = agent.folder / file
-    stands = os.path.lexists(path)
-    theirs = _standing(path) if stands else None
-    if stands:
-        if theirs == content:
-            return Written(file, written=True)
-        if theirs is None or not _is_ours(agent, file, theirs):
-            if theirs is not None and not _unfit(theirs):
-                _keep_theirs(agent, file, theirs)
-            return Written(
-                file, written=False, why=f"{path} was changed by hand and stays so; delete it to have it anew"
-            )
-    # What is about to stand there is known as ours before it does: a crash between the two makes it nobody else's.
-    ours = _read_state(agent.folder / WRITTEN_FILE)
-    ours[file] = [*ours.get(file, [])[-1:], _hash(content)]
-    _write_state(agent.folder / WRITTEN_FILE, ours)
-    if _write(agent.folder, path, content, lambda: (_standing(path) if os.path.lexists(path) else None) == theirs):
-        return Written(file, written=True)
-    return _write_ours(agent, file, content)  # a person saved theirs in this very moment
-
-
-def remove_written(agent: AgentSpace, file: str) -> None:
-    """Remove a file, and that it was ever written or followed: its name may say what was erased.
+def drop_generated(agent: AgentSpace) -> None:
+    """Remove the pages that earlier versions of Firsthand wrote here and nobody changed: each is a command now.
 
     Raises:
-        StoreError: it cannot be removed.
+        StoreError: one cannot be removed.
     """
-    small_files.remove(agent.folder / file)
-    for state_file in (WRITTEN_FILE, STATE_FILE):
-        state = _read_state(agent.folder / state_file)
-        if state.pop(file, None) is not None:
-            _write_state(agent.folder / state_file, state)
-
-
-def _standing(path: Path) -> bytes | None:
-    """Read what stands in the place of a generated file, no further than such a one goes; None for a link or folder."""
-    with small_files.ours(f"read {path}"):
-        return small_files.beginning(path, BYTES_MAX + 1) if stat.S_ISREG(path.lstat().st_mode) else None
-
-
-def _hash(content: bytes) -> str:
-    return sha256(content).hexdigest()
-
-
-def _is_ours(agent: AgentSpace, file: str, content: bytes) -> bool:
-    return _hash(content) in _read_state(agent.folder / WRITTEN_FILE).get(file, [])
-
-
-def _keep_theirs(agent: AgentSpace, file: str, content: bytes) -> None:
-    digest = _hash(content)
-    identity = event.derived_id(None, b"edited", agent.name.encode(), file.encode(), digest.encode())
-    meta = {"edited": file, DIGEST: digest}
-    # A person edited it, and it still says what tools and other agents said: it is believed no further than those.
-    draft = Draft(Kind.NOTE, content, "text/markdown", meta, origin="user", trust=Trust.UNTRUSTED, id=identity)
-    agent.space.append([draft], session=agent.session)
+    written = small_files.table(agent.folder / GENERATED_FILE)
+    for file, hashes in written.items():
+        path = agent.folder / file
+        plain = not Path(file).is_absolute() and ".." not in Path(file).parts and path.is_file()
+        if plain and not is_followed(file) and _hash(small_files.read(path) or b"") in hashes:
+            small_files.remove(path)
+    for name in (GENERATED_FILE, "inbox.jsonl", ".names.json"):
+        small_files.remove(agent.folder / name)
 
 
 # events ----------------------------------------------------------------------------------------------------
 
 
 def _take(
-    agent: AgentSpace, file: str, content: bytes, before: Version | None, at: Moment | None, *, by_user: bool = True
-) -> FileChange | None:
+    agent: AgentSpace, file: str, content: bytes, before: Version | None, time_s: float, *, by_user: bool = True,
+    record: bool = True,
+) -> FileChange | None:  # fmt: skip
     """Append a version, unless the log's newest one has the same bytes."""
-    digest = _hash(content)
-    if before is not None and not before.deleted and before.digest == digest:
-        return None
+    digest, what = _hash(content), "new"
+    if before is not None and not before.deleted:
+        what = "changed"
+        if before.digest == digest:
+            return None
+    if not record:
+        return FileChange(file, what, time_s=time_s)
     author = author_of(agent, file, content, before.position if before is not None else 0, by_user=by_user)
-    what = "changed" if before is not None and not before.deleted else "new"
     meta: dict[str, Any] = {FILE: file, DIGEST: digest, **_supersedes(before)}
     named = pointer.find(event.to_text(content)) if file == RUBRIC_FILE or author.origin == "agent" else []
     if named:
         meta[SOURCES] = list(dict.fromkeys(named))[:SOURCES_MAX]  # it quotes them: erasing one erases it too
     elif author.sources:
         meta[SOURCES] = list(author.sources)
-    return FileChange(file, what, _append(agent, meta, content, at, author.origin, author.trust, before))
+    at = moment.parse(time_s)
+    return FileChange(file, what, _append(agent, meta, content, at, author.origin, author.trust, before), time_s)
 
 
-def _delete(agent: AgentSpace, before: Version) -> FileChange:
+def _delete(agent: AgentSpace, before: Version, *, record: bool) -> FileChange:
+    folder = next(parent for parent in (agent.folder / before.file).parents if parent.is_dir())
+    change = FileChange(before.file, "deleted", time_s=folder.stat().st_mtime)
+    if not record:
+        return change
     meta = {FILE: before.file, DELETED: True, **_supersedes(before)}
     sentence = f"{before.file} was deleted.".encode()
-    return FileChange(before.file, "deleted", _append(agent, meta, sentence, None, "user", Trust.TRUSTED, before))
+    pointer = _append(agent, meta, sentence, None, "user", Trust.TRUSTED, before)
+    return FileChange(change.file, change.what, pointer, change.time_s)
 
 
 def _append(
@@ -479,53 +355,49 @@ def _supersedes(before: Version | None) -> dict[str, list[str]]:
 # the folder ------------------------------------------------------------------------------------------------
 
 
-def _look(agent: AgentSpace, left_out: list[str]) -> _Seen:
-    """Compare the folder with what was seen at the last following."""
-    with small_files.ours(f"look through {agent.folder}"):
-        present = {file_there.file: file_there for file_there in _scan(agent.folder, left_out)}
-    state = _read_state(agent.folder / STATE_FILE)
-    moved = tuple(file_there for file_there in present.values() if state.get(file_there.file) != list(file_there.signs))
-    gone = tuple(file for file in state if file not in present and is_followed(file))
-    return _Seen(present, state, moved, gone)
+def _put(agent: AgentSpace, file: str, content: bytes) -> None:
+    """Write a file whose version is in the log, so that it counts as followed."""
+    path = agent.folder / file
+    small_files.write(path, content)
+    state = small_files.table(agent.folder / STATE_FILE)
+    small_files.put_table(agent.folder / STATE_FILE, state | {file: _signs(path.lstat())})
 
 
-def _scan(folder: Path, left_out: list[str]) -> Iterator[_Found]:
-    """Yield the files to follow, in order of their names; what is there and is none of them is told."""
+def _scan(folder: Path, left_out: list[str]) -> Iterator[tuple[str, list[int]]]:
+    """Yield the files to follow with their signs, in order of their names; what else is there is told."""
     number = 0
-    for name in (*FOLDERS, RUBRIC_FILE):
-        for path, status in _walk(folder / name, 0, left_out):
-            file = path.relative_to(folder).as_posix()
-            why = _no_file(file, status)
-            number += not why
-            if not why and number > FILES_MAX:
-                why = f"is over the {FILES_MAX:,} files that are followed"
-            if why:
-                left_out.append(f"{file.encode('utf-8', 'backslashreplace').decode()} {why}")
-            else:
-                yield _Found(file, path, _signs(status))
+    for path, status in _walk(folder / KNOWLEDGE, folder / ENTITIES, folder / RUBRIC_FILE):
+        file = path.relative_to(folder).as_posix()
+        why = _no_file(file, status)
+        number += not why
+        if not why and number > FILES_MAX:
+            why = f"is over the {FILES_MAX:,} files that are followed"
+        if why:
+            left_out.append(f"{file.encode('utf-8', 'backslashreplace').decode()} {why}")
+        else:
+            yield file, _signs(status)
 
 
-def _walk(path: Path, depth: int, left_out: list[str]) -> Iterator[tuple[Path, os.stat_result]]:
-    try:
-        status = path.lstat()
-    except FileNotFoundError:  # not made yet, or gone since its folder was read
-        return
-    if not stat.S_ISDIR(status.st_mode):
-        if depth or path.name in _FILES or stat.S_ISLNK(status.st_mode):
+def _walk(*paths: Path, depth: int = 0) -> Iterator[tuple[Path, os.stat_result]]:
+    """Yield what stands at some paths and below, without what is hidden and editors' backups; follow no link."""
+    for path in paths:
+        try:
+            status = path.lstat()
+        except FileNotFoundError:  # not made yet, or gone since its folder was read
+            continue
+        if stat.S_ISDIR(status.st_mode) and depth <= DEPTH_MAX:
+            inner = (each for each in sorted(path.iterdir()) if not each.name.startswith("."))
+            yield from _walk(*(each for each in inner if not each.name.endswith(_BACKUPS)), depth=depth + 1)
+        else:
             yield path, status
-        return
-    if depth > DEPTH_MAX:
-        left_out.append(f"{path.name} lies more than {DEPTH_MAX} folders deep")
-        return
-    for inner in sorted(path.iterdir()):
-        if not inner.name.startswith(".") and not inner.name.endswith(("~", ".swp", ".tmp")):
-            yield from _walk(inner, depth + 1, left_out)
 
 
 def _no_file(file: str, status: os.stat_result) -> str:
     """Say why something in the folder is not followed; empty when it is."""
     if stat.S_ISLNK(status.st_mode):
         return "is a link; links are not followed"
+    if stat.S_ISDIR(status.st_mode):
+        return f"lies more than {DEPTH_MAX} folders deep"
     if not stat.S_ISREG(status.st_mode):
         return "is no plain file"
     if not file.endswith(SUFFIX):
@@ -537,20 +409,17 @@ def _no_file(file: str, status: os.stat_result) -> str:
     return f"has {status.st_size:,} bytes; at most {BYTES_MAX:,} are followed" if status.st_size > BYTES_MAX else ""
 
 
-def _read(file_there: _Found, left_out: list[str]) -> bytes | None:
+def _read(folder: Path, file: str, left_out: list[str]) -> bytes | None:
     """Read a file; None, and told, when its bytes are no text or it cannot be read."""
     try:
-        handle = os.open(file_there.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with os.fdopen(handle, "rb") as file:
-            content = file.read(BYTES_MAX + 1)
+        content = small_files.beginning(folder / file, BYTES_MAX + 1, follow=False) or b""
     except OSError as error:
-        left_out.append(f"{file_there.file} cannot be read: {error.strerror}")
+        left_out.append(f"{file} cannot be read: {error.strerror}")
         return None
     why = _unfit(content)
     if why:
-        left_out.append(f"{file_there.file} {why}")
-        return None
-    return content
+        left_out.append(f"{file} {why}")
+    return None if why else content
 
 
 def _unfit(content: bytes) -> str:
@@ -566,32 +435,9 @@ def _unfit(content: bytes) -> str:
     return ""
 
 
-def _signs(status: os.stat_result) -> tuple[int, int, int]:
-    return status.st_size, status.st_mtime_ns, status.st_ino
+def _signs(status: os.stat_result) -> list[int]:
+    return [status.st_size, status.st_mtime_ns, status.st_ino]
 
 
-def _changed_at(file_there: _Found) -> Moment | None:
-    return moment.parse(file_there.signs[1] / 1e9)
-
-
-def _write(folder: Path, path: Path, content: bytes, still: Callable[[], bool] = lambda: True) -> bool:
-    """Write a file whole or not at all, and nowhere but in the folder."""
-    with small_files.ours(f"write {path}"):
-        make_private(path.parent)
-        inside = path.parent.resolve().is_relative_to(folder.resolve())
-    if not inside:
-        raise InvalidArgument(f"{path} leads out of the agent's folder by a link; put a plain folder in its place")
-    return small_files.write(path, content, still=still)
-
-
-def _read_state(path: Path) -> dict[str, list[Any]]:
-    """Read what was seen last; empty when it was lost, and then all files are read again."""
-    try:
-        state = json.loads(small_files.beginning(path, BYTES_MAX) or b"")
-    except (OSError, ValueError):  # lost or torn: it only saves work, and says what was there
-        state = {}
-    return {k: v for k, v in state.items() if isinstance(v, list)} if isinstance(state, dict) else {}
-
-
-def _write_state(path: Path, state: Mapping[str, Any]) -> None:
-    _write(path.parent, path, json.dumps(state, sort_keys=True).encode())
+def _hash(content: bytes) -> str:
+    return sha256(content).hexdigest()

@@ -49,7 +49,6 @@ from firsthand.log.read import SessionInfo
 from firsthand.moment import Moment, clock
 from firsthand.notes.writer import SORT
 from firsthand.space import Space
-from firsthand.unasked import volunteer
 from firsthand.unasked.volunteer import Piece
 from firsthand.value import replace, value
 
@@ -75,7 +74,7 @@ READ_ON, KEEP = (
 def preamble_of(
     agent: AgentSpace, *, tokens_max: int = TOKENS_MAX, health: str = "", tools: Collection[str] = (), host: str = ""
 ) -> Preamble:
-    """Assemble what a new session of an agent reads first, and keep it as ``preamble.md`` in its folder.
+    """Assemble what a new session of an agent reads first.
 
     Args:
         health: the line that says what is wrong with the memory, if anything is.
@@ -100,8 +99,6 @@ def preamble_of(
 
     pieces = [*([Piece(health, section=HEALTH)] if health else []), *_pieces(agent, sessions)]
     text = validity.funnel(agent.space).written(pieces, layout).text
-    if text and not agent.space.read_only:
-        files.write_ours(agent, files.PREAMBLE_FILE, volunteer.ended(text))
     return replace(made, text=text)
 
 

@@ -1,38 +1,70 @@
 """Sleep: a pass over what came since the last one, in named steps (total-recall 2.4, 8.3, A.3).
 
-    sleep(memory, "web")     -> Slept(finished=True, ...), and sleep.md in the agent's folder
+    episodes       which sessions have no summary, or went on after it
+    summaries      the episode of each
+    digest         which facts and sessions came into it and left it
+    consolidation  rules that pass the gate; only where it is switched on
 
-The invariant: what was in the log stays as it was; a sleep that is ended at any point
-leaves of each step the state before it or behind it, and the next one does what is
-left; one sleeps at a time in a store; without a model it asks none. What a limit cut
-off is said, and is not lost.
+    sleep(space, "web")     -> Slept(finished=True, ...), its page and its record in the log
 
-It does not know when it is time to sleep (`sleeping_jobs`), nor what the steps do
-(`sleeping_steps`).
+The invariant: what was in the log stays as it was; whatever ends a step, its memory is the
+old or the new one, since each writes by one transaction at a time, and the next sleep does
+what is left; one sleeps at a time in a store; without a model it asks none. What a limit cut
+off is said, and is not lost. What others said stands in code spans that it cannot close.
+
+It does not know when it is time to sleep (`sleep_jobs`).
 """
 
 from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from firsthand import moment
+from firsthand import pointer as pointer_of
 from firsthand.agent_space import AgentSpace
-from firsthand.agents import files, settings, sleep_jobs, sleep_log, small_files, validity
-from firsthand.agents.agent_digest import DigestWritten
+from firsthand.agents import agent_digest, episode_writer, settings, sleep_jobs, sleep_log, validity
 from firsthand.agents.episode import code
 from firsthand.agents.episode_writer import QUIET_SECONDS, Closed
-from firsthand.agents.sleep_steps import CUT, DONE, FAILED, SKIPPED, Night, SleepStep, run
+from firsthand.agents.sleep_log import SleepRecord
 from firsthand.environment import NAMESPACE
-from firsthand.errors import InvalidArgument, StoreReadOnly
-from firsthand.ledger.consolidation import Consolidated
+from firsthand.errors import FirsthandError, InvalidArgument, StoreReadOnly
+from firsthand.ledger.consolidation import Consolidated, consolidate_in
 from firsthand.moment import Moment, clock
+from firsthand.printable import shown
 from firsthand.space import Space
-from firsthand.value import value
+from firsthand.value import replace, value
 
 SECONDS_MAX = 600.0
 """Of a sleep that is told no other limit."""
+DONE, SKIPPED, CUT, FAILED = "done", "skipped", "cut", "failed"
+LINES_MAX = 40
+"""Of one step that are shown; how many more there are is said."""
+WORDS_CHARACTERS_MAX = 160
+ID_SHOWN = 10
+"""Characters of an id in a command: its end."""
+_PLAIN = str.maketrans("`<>[]", "'()()")
+
+
+@value
+class SleepStep:
+    """What came of one step.
+
+    Attributes:
+        state: ``done``; ``skipped``, since it is not wanted; ``cut`` by the time limit; ``failed``.
+        why: it was not done, or not whole; empty for what is whole.
+        lines: Markdown, a line each, at most `LINES_MAX`; ``left_out`` says how many more there were.
+        undo: commands that undo what it did.
+    """
+
+    name: str
+    state: str
+    seconds: float = 0.0
+    why: str = ""
+    lines: tuple[str, ...] = ()
+    left_out: int = 0
+    undo: tuple[str, ...] = ()
 
 
 @value
@@ -43,13 +75,12 @@ class Slept:
         since, through: it looked at what came behind the one position, up to the other.
         finished: nothing was cut off by a limit and nothing failed.
         steps: what became of each, in order.
-        page: all of it, for people; ``sleep.md`` in the agent's folder says the same.
+        page: all of it, for people; the record in the log holds it.
         pointer: of the record in the log.
         closed: episodes that were written.
-        digested, consolidated: what came of these steps; None where they did not come to an end.
+        consolidated: what came of that step; None where it did not come to an end.
         digest: the position that the digest was made as of; 0 where it was not made.
         gained, lost: lines of the digest, since the sleep before.
-        left_out: sentences on what of the page was not written.
     """
 
     agent: str
@@ -62,12 +93,46 @@ class Slept:
     page: str
     pointer: str
     closed: tuple[Closed, ...] = ()
-    digested: DigestWritten | None = None
     consolidated: Consolidated | None = None
     digest: int = 0
     gained: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
+
+
+@value(frozen=False)
+class Night:
+    """One sleep while it goes on: what it is to look at, and what it has found.
+
+    Attributes:
+        before: the last sleep that was finished; None for the first.
+        through: the last position that it looks at.
+        until: of the monotonic clock; no step, and no further summary, is begun after it.
+    """
+
+    agent: AgentSpace
+    before: SleepRecord | None
+    through: int
+    now: Moment
+    until: float
+    quiet_seconds: float
+    summarise: bool = True
+    consolidate: bool = False
+    due: tuple[str, ...] = ()
+    closed: tuple[Closed, ...] = ()
+    digest: int = 0
+    gained: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    consolidated: Consolidated | None = None
+
+    @property
+    def since(self) -> int:
+        """The position behind which it looks."""
+        return 0 if self.before is None else self.before.through
+
+    @property
+    def is_over(self) -> bool:
+        """True when the time is up."""
+        return time.monotonic() >= self.until
 
 
 def sleep(
@@ -104,8 +169,19 @@ def sleep(
             int(space.head().partition(":")[0]), now or moment.now(), begun + seconds_max, quiet_seconds,
             chosen.episodes, chosen.consolidate if consolidate is None else consolidate,
         )  # fmt: skip
-        steps = tuple(run(night))
-        return _ended(night, steps, time.monotonic() - begun, seconds_max)
+        steps = tuple(_run(night))
+        seconds, finished = time.monotonic() - begun, not any(step.state in {CUT, FAILED} for step in steps)
+        page = validity.funnel(space).line("\n".join(_page(night, steps, seconds, seconds_max)) + "\n")
+        pointer = sleep_log.keep(
+            sleeper, page, time=night.now, since=night.since, through=night.through, digest=night.digest,
+            finished=finished, steps={step.name: step.state for step in steps},
+        )  # fmt: skip
+        if finished:
+            sleep_jobs.settle(sleeper)
+        return Slept(
+            sleeper.name, night.now, night.since, night.through, seconds, finished, steps, page, pointer, night.closed,
+            night.consolidated, night.digest, night.gained, night.lost,
+        )  # fmt: skip
 
 
 def _checked(space: Space, agent: AgentSpace | str, seconds_max: float) -> AgentSpace:
@@ -113,7 +189,7 @@ def _checked(space: Space, agent: AgentSpace | str, seconds_max: float) -> Agent
     if not seconds_max > 0:
         raise InvalidArgument(f"a sleep takes a number of seconds above 0; got {seconds_max!r}")
     if space.read_only:
-        raise StoreReadOnly(f"a sleep writes summaries and a digest; open {space.path} without read_only")
+        raise StoreReadOnly(f"a sleep writes summaries; open {space.path} without read_only")
     if not any(space.events(sleeper.session, limit=1)):
         raise InvalidArgument(
             f"no agent {sleeper.name!r:.120} has anything in this store; "
@@ -122,66 +198,130 @@ def _checked(space: Space, agent: AgentSpace | str, seconds_max: float) -> Agent
     return sleeper
 
 
-def _ended(night: Night, steps: tuple[SleepStep, ...], seconds: float, seconds_max: float) -> Slept:
-    """Write the page and then the record: who reads the record finds the page."""
+# the steps -------------------------------------------------------------------------------------------
+
+
+def _run(night: Night) -> Iterator[SleepStep]:
+    """Do the steps in order, and yield what came of each; one that fails stops no other."""
+    for name, do in STEPS.items():
+        begun = time.monotonic()
+        if night.is_over:
+            step = SleepStep(name, CUT, why="the time was up before it began")
+        else:
+            try:
+                step = do(night, name)
+            except FirsthandError as error:
+                step = SleepStep(name, FAILED, why=_sentence(f"{type(error).__name__}: {error}"))
+        yield replace(step, seconds=time.monotonic() - begun)
+
+
+def _episodes(night: Night, name: str) -> SleepStep:
+    """Find the sessions that have no episode, or went on after it, and are quiet."""
+    if not night.summarise:
+        return SleepStep(name, SKIPPED, why="episodes are switched off")
+    night.due = episode_writer.due(night.agent, quiet_seconds=night.quiet_seconds, now=night.now)
+    return _step(name, DONE, (_name(session) for session in night.due))
+
+
+def _summaries(night: Night, name: str) -> SleepStep:
+    """Write the episode of each; the newest session first."""
+    if not night.summarise:
+        return SleepStep(name, SKIPPED, why="episodes are switched off")
+    for session in night.due:
+        if night.is_over:
+            break
+        night.closed += (episode_writer.close(night.agent, session),)
+    left = len(night.due) - len(night.closed)
+    why = f"the time was up; {left:,} of {len(night.due):,} sessions are left for the next sleep" if left else ""
+    return _step(name, CUT if left else DONE, map(_of_closed, night.closed), why=why)
+
+
+def _of_closed(closed: Closed) -> str:
+    if closed.episode is None:
+        return _sentence(closed.why)
+    label = f"{_name(closed.episode.name)} ({closed.episode.pointer})"
+    return label + (f"; {_sentence(closed.why)}" if closed.why else "")
+
+
+def _digest(night: Night, name: str) -> SleepStep:
+    """Tell what came into the digest since the sleep before, and what left it; what is out is not quoted."""
     agent = night.agent
-    finished = not any(step.state in {CUT, FAILED} for step in steps)
-    text = page(night, steps, seconds=seconds, seconds_max=seconds_max)
-    page_text = validity.funnel(agent.space).line(text)
-    written = files.write_ours(agent, files.SLEEP_FILE, page_text)
-    since = 0 if night.before is None else night.before.through
-    pointer = sleep_log.keep(
-        agent, page_text, time=night.now, since=since, through=night.through, digest=night.digest, finished=finished,
-        steps={step.name: step.state for step in steps},
-    )  # fmt: skip
-    if finished:
-        sleep_jobs.settle(agent)
-    return Slept(
-        agent.name, night.now, since, night.through, seconds, finished, steps, text, pointer, night.closed,
-        night.digested, night.consolidated, night.digest, night.gained, night.lost,
-        (written.why,) if written.why else (),
-    )  # fmt: skip
+    night.digest = int(agent.space.head().partition(":")[0])
+    before = agent_digest.digest_of(agent, as_of=night.before.digest).text if night.before is not None else ""
+    after = agent_digest.digest_of(agent, as_of=night.digest).text
+    was, now = ([line for line in text.splitlines() if line.startswith("- ")] for text in (before, after))
+    night.gained = tuple(line for line in now if line not in frozenset(was))
+    night.lost = tuple(line for line in was if line not in frozenset(now))
+    lines = [f"new: {_of_line(line)}" for line in night.gained]
+    lines += [f"gone: {pointer}" for line in night.lost for pointer in pointer_of.find(line)]
+    return _step(name, DONE, lines)
 
 
-def last_page(agent: AgentSpace) -> str | None:
-    """Give the page of the last sleep as it stands in the agent's folder; None when there is none.
-
-    Raises:
-        StoreError: it cannot be read.
-    """
-    data = small_files.read(agent.folder / files.SLEEP_FILE)
-    return None if data is None else data.decode("utf-8", "replace")
+def _of_line(line: str) -> str:
+    """Quote a line of a digest, its pointer behind it."""
+    words, sign, pointer = line.removeprefix("- ").rpartition(" (fh:")
+    return f"{code(words, 2 * WORDS_CHARACTERS_MAX, pointer)}{sign}{pointer}" if sign else code(line, 200, "")
 
 
-# the page: what others said stands in code spans, on one line ------------------------------------------------
+def _consolidation(night: Night, name: str) -> SleepStep:
+    """Keep the rules that the gate lets in."""
+    if not night.consolidate:
+        return SleepStep(name, SKIPPED, why="it is off until you say: firsthand agent switch consolidate on")
+    agent = night.agent
+    done = night.consolidated = consolidate_in(agent.space, agent.name, keep=True)
+    lines = [f"kept: {code(entry.line, WORDS_CHARACTERS_MAX, f'fh:{entry.id}')} (fh:{entry.id})" for entry in done.kept]
+    lines += [f"taken out: {decision.target}" for decision in done.quarantined]
+    whose = f"--agent {shlex.quote(agent.name)}"
+    undo = [f"firsthand ledger quarantine {entry.id[-ID_SHOWN:]} {whose}" for entry in done.kept]
+    undo += [
+        f"firsthand ledger quarantine {decision.target[-ID_SHOWN:]} --release {whose}" for decision in done.quarantined
+    ]
+    return _step(name, DONE, lines, why=_sentence(" ".join(map(str, done.report.faults))), undo=undo)
 
-_HEADS = {
-    "episodes": ("session without an episode", "sessions without an episode"),
-    "summaries": ("episode", "episodes"),
-    "digest": ("change", "changes"),
-    "consolidation": ("change", "changes"),
+
+STEPS: dict[str, Callable[[Night, str], SleepStep]] = {
+    "episodes": _episodes,
+    "summaries": _summaries,
+    "digest": _digest,
+    "consolidation": _consolidation,
 }
-_MORE = {"digest": "firsthand agent digest", "episodes": "firsthand agent episodes",
-         "summaries": "firsthand agent episodes", "consolidation": "firsthand ledger entries"}  # fmt: skip
+"""In the order in which they are done: each reads what the ones before it wrote."""
 
 
-def page(night: Night, steps: Sequence[SleepStep], *, seconds: float, seconds_max: float) -> str:
-    """Lay the page of a sleep out as Markdown.
+def _step(name: str, state: str, lines: Iterable[str], *, why: str = "", undo: Iterable[str] = ()) -> SleepStep:
+    notes = tuple(lines)
+    return SleepStep(name, state, 0.0, why, notes[:LINES_MAX], max(0, len(notes) - LINES_MAX), tuple(undo)[:LINES_MAX])
 
-    Args:
-        seconds: that it took, of at most ``seconds_max``.
-    """
-    return "\n".join(_page(night, steps, seconds, seconds_max)) + "\n"
+
+def _name(text: str) -> str:
+    return code(text, WORDS_CHARACTERS_MAX, "")
+
+
+def _sentence(text: str) -> str:
+    """Write a sentence of ours, which may name what others chose, so that it is one plain line."""
+    return shown(" ".join(text.split())).translate(_PLAIN)
+
+
+# the page --------------------------------------------------------------------------------------------
+
+_COUNTED = {
+    "episodes": ("session without an episode", "sessions without an episode", "firsthand agent episodes"),
+    "summaries": ("episode", "episodes", "firsthand agent episodes"),
+    "digest": ("change", "changes", "firsthand agent digest"),
+    "consolidation": ("change", "changes", "firsthand ledger entries"),
+}
+"""What the lines of a step are, one and many, and the command that shows all of them."""
 
 
 def _page(night: Night, steps: Sequence[SleepStep], seconds: float, seconds_max: float) -> Iterator[str]:
-    since = 0 if night.before is None else night.before.through
+    """Lay the page of a sleep out as Markdown."""
     before = "the first sleep" if night.before is None else f"since the sleep of {clock(night.before.time)}"
+    left = [f"{step.name} ({step.state})" for step in steps if step.state in {CUT, FAILED}]
     yield f"# Sleep of {code(night.agent.name, 120, '')}, {clock(night.now)}"
     yield ""
-    yield f"- read: positions {since + 1:,} to {night.through:,}, {before}"
+    yield f"- read: positions {night.since + 1:,} to {night.through:,}, {before}"
     yield f"- time: {seconds:.1f} of at most {seconds_max:,.0f} seconds"
-    yield f"- {_result(steps)}"
+    yield f"- not finished: {', '.join(left)}; the next sleep does what is left" if left else "- finished"
     for step in steps:
         yield from _section(step)
     namespace = night.agent.space.namespace
@@ -191,23 +331,8 @@ def _page(night: Night, steps: Sequence[SleepStep], seconds: float, seconds_max:
         yield from ("", "## Undone by", *(f"- {_command(command)}" for command in commands))
 
 
-def _command(text: str) -> str:
-    """Write a command as a code span that no name in it closes."""
-    ticks = "`"
-    while ticks in text:
-        ticks += "`"
-    return f"{ticks} {text} {ticks}" if len(ticks) > 1 else f"`{text}`"
-
-
-def _result(steps: Sequence[SleepStep]) -> str:
-    left = [f"{step.name} ({step.state})" for step in steps if step.state in {CUT, FAILED}]
-    if left:
-        return f"not finished: {', '.join(left)}; the next sleep does what is left"
-    return "finished"
-
-
 def _section(step: SleepStep) -> Iterator[str]:
-    singular, many = _HEADS[step.name]
+    singular, many, command = _COUNTED[step.name]
     number = len(step.lines) + step.left_out
     summary = step.state if step.state == SKIPPED else f"{step.state}, {number:,} {singular if number == 1 else many}"
     yield ""
@@ -216,5 +341,12 @@ def _section(step: SleepStep) -> Iterator[str]:
         yield f"{step.why}." if step.state != DONE else step.why
     yield from (f"- {line}" for line in step.lines)
     if step.left_out:
-        where = f": `{_MORE[step.name]}`" if step.name in _MORE else ""
-        yield f"- and {step.left_out:,} more{where}"
+        yield f"- and {step.left_out:,} more: `{command}`"
+
+
+def _command(text: str) -> str:
+    """Write a command as a code span that no name in it closes."""
+    ticks = "`"
+    while ticks in text:
+        ticks += "`"
+    return f"{ticks} {text} {ticks}" if len(ticks) > 1 else f"`{text}`"

@@ -5,23 +5,22 @@ process; a record is appended last, so that the window of the next sleep begins 
 the last one that was finished had looked, whoever died in between. A record holds
 positions, and the page, which goes with any event that it names.
 
-It does not know what a sleep does (`sleeping_steps`).
+It does not know what a sleep does (`sleep`).
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from firsthand import moment, pointer
 from firsthand.agent_space import AgentSpace
-from firsthand.agents import small_files
+from firsthand.agents import small_files, validity
 from firsthand.errors import StoreBusy
 from firsthand.event import Draft, Event, IdMaker, Kind, Trust, to_bytes
+from firsthand.ledger.effect import Effect
 from firsthand.moment import Moment
 from firsthand.notes.sources import SOURCES
 from firsthand.value import value
@@ -56,7 +55,7 @@ class SleepRecord:
 
 def sleeps(agent: AgentSpace) -> Iterator[SleepRecord]:
     """Yield the sleeps of an agent, the newest first."""
-    for event in agent.own(Kind.SESSION, newest_first=True, limit=LOOKED_BACK):
+    for event in _records(agent):
         night = _read(event)
         if night is not None:
             yield night
@@ -82,12 +81,18 @@ def keep(
     return f"fh:{agent.space.append([draft], session=agent.session)[0].id}"
 
 
-def newest_page(agent: AgentSpace) -> Event | None:
-    """Give the record whose page ``sleep.md`` holds; None where there is none, or none has one."""
+def last_page(agent: AgentSpace) -> str | None:
+    """Give the page of the last sleep as the ledger leaves it; None where there is none, or it was erased."""
+    last = next((event for event in _records(agent) if event.size_bytes), None)
+    page = Effect(agent.space).text(last) if last is not None and not last.erased else None
+    return None if page is None else validity.funnel(agent.space).line(page.text)
+
+
+def _records(agent: AgentSpace) -> Iterator[Event]:
+    """Yield the records of sleeps, the newest first; one that an import brought is none."""
     for event in agent.own(Kind.SESSION, newest_first=True, limit=LOOKED_BACK):
-        if event.meta.get("type") == RECORD and not event.erased and event.size_bytes:
-            return event
-    return None
+        if event.meta.get("type") == RECORD and event.trust is Trust.TRUSTED:
+            yield event
 
 
 @contextmanager
@@ -106,25 +111,22 @@ def alone(agent: AgentSpace) -> Iterator[None]:
             "agent": agent.name, "namespace": agent.space.namespace, "process": os.getpid(),
             "since": moment.clock(moment.now()),
         }  # fmt: skip
-        small_files.write(folder / WHO_FILE, json.dumps(holder).encode())
+        small_files.put_table(folder / WHO_FILE, holder)
         yield
 
 
 def _who(store: Path) -> str:
     """Name who sleeps; the file is written just behind the lock, so it may still name the one before."""
-    try:
-        holder: dict[str, Any] = json.loads(small_files.read(store / FOLDER / WHO_FILE) or b"{}")
-        names = [str(holder[name])[:120] for name in ("agent", "namespace", "process", "since")]
-    except (ValueError, KeyError, TypeError):  # not written yet
+    holder = small_files.table(store / FOLDER / WHO_FILE)
+    if not holder:  # not written yet
         return "another process"
+    names = [str(holder.get(name))[:120] for name in ("agent", "namespace", "process", "since")]
     return f"agent {names[0]!r} of namespace {names[1]!r} (process {names[2]}, since {names[3]})"
 
 
 def _read(event: Event) -> SleepRecord | None:
-    """Read a record; None for any other event."""
+    """Read a record; None for one of another shape."""
     meta = event.meta
-    if meta.get("type") != RECORD or event.trust is not Trust.TRUSTED:  # an import did not sleep here
-        return None
     since, through, digest = (meta.get(name) for name in ("since", "through", "digest"))
     steps, finished = meta.get("steps"), meta.get("finished")
     if not isinstance(since, int) or not isinstance(through, int) or not isinstance(digest, int):

@@ -12,30 +12,30 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import json
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from firsthand.errors import StoreFailed, StoreFull
 from firsthand.log.disk import make_private, open_private, translated
 
 BYTES_MAX = 1 << 20
 """Of one file that is read whole."""
-DEPTH_MAX = 6
+TABLE_BYTES_MAX = 8 << 20
+DEPTH_MAX = 12
 """Folders between a file and the store's own, at most."""
 DATABASE_FILE = "firsthand.db"
 LOOK_S = 0.005
 """Between two looks whether a lock is free."""
 
 
-def write(path: Path, data: bytes, *, still: Callable[[], bool] = lambda: True) -> bool:
+def write(path: Path, data: bytes) -> None:
     """Put a file in its place, with the folders above it; for the owner only.
-
-    Args:
-        still: asked at the last moment, when all that is left is a renaming; False leaves what stands there.
 
     Raises:
         StoreFull, StoreReadOnly, StoreFailed: the operating system refuses.
@@ -47,25 +47,22 @@ def write(path: Path, data: bytes, *, still: Callable[[], bool] = lambda: True) 
             descriptor = open_private(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
-            if not still():
-                return False
             beside.replace(path)
         finally:
             beside.unlink(missing_ok=True)
-    return True
 
 
-def read(path: Path) -> bytes | None:
+def read(path: Path, *, most: int = BYTES_MAX) -> bytes | None:
     """Read a file whole; None when there is none.
 
     Raises:
-        StoreFailed: it has more than `BYTES_MAX`, or cannot be read.
+        StoreFailed: it has more bytes than that, or cannot be read.
     """
     with ours(f"read {path}"):
         check_way(path)
-        data = beginning(path, BYTES_MAX + 1, follow=False)
-    if data is not None and len(data) > BYTES_MAX:
-        raise StoreFailed(f"expected at most {BYTES_MAX:,} bytes in {path}; it has more. Look at it, and remove it.")
+        data = beginning(path, most + 1, follow=False)
+    if data is not None and len(data) > most:
+        raise StoreFailed(f"expected at most {most:,} bytes in {path}; it has more. Look at it, and remove it.")
     return data
 
 
@@ -96,6 +93,68 @@ def beginning(path: Path, most: int, *, follow: bool = True) -> bytes | None:
             return file.read(most)
     finally:
         os.close(descriptor)
+
+
+def table(path: Path, *, torn: str = "") -> dict[str, Any]:
+    """Read a file that holds one JSON object; empty where there is none, or what is there is not one.
+
+    Args:
+        torn: a sentence to fail with where something else is there, of a file that cannot be made again.
+
+    Raises:
+        StoreFailed: it cannot be read, or is ``torn``.
+    """
+    data = read(path, most=TABLE_BYTES_MAX)
+    members = None
+    if data is not None:
+        with suppress(ValueError, RecursionError):  # torn by a crash, or of another version
+            members = json.loads(data)
+    if data is not None and torn and not isinstance(members, dict):
+        raise StoreFailed(torn)
+    return members if isinstance(members, dict) else {}
+
+
+def put_table(path: Path, members: Mapping[str, Any]) -> None:
+    """Write a file that holds one JSON object.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    write(path, json.dumps(members, sort_keys=True).encode())
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    """Read a file of JSON objects, a line each, oldest first; a line torn by a crash is passed over.
+
+    Raises:
+        StoreFailed: it cannot be read.
+    """
+    members = []
+    for line in (read(path) or b"").splitlines():
+        with suppress(ValueError, RecursionError):
+            members.append(json.loads(line))
+    return [row for row in members if isinstance(row, dict)]
+
+
+def add_row(path: Path, row: Mapping[str, Any], *, bytes_max: int) -> None:
+    """Append a JSON object to a file of them; of one that would be larger than that the newer half stays.
+
+    Raises:
+        StoreFull: the system took a part of it only.
+        StoreReadOnly, StoreFailed: it refuses.
+    """
+
+    def halve() -> None:
+        earlier = rows(path)
+        put_rows(path, earlier[len(earlier) // 2 :])
+
+    add_line(path, json.dumps(row).encode(), bytes_max=bytes_max, over=halve)
+
+
+def put_rows(path: Path, members: Iterable[Mapping[str, Any]]) -> None:
+    """Put other lines into a file of JSON objects, the same file: whoever has it open goes on at its new end."""
+    with ours(f"write {path}"), path.open("wb") as file:
+        file.write(b"".join(json.dumps(row).encode() + b"\n" for row in members))
 
 
 def add_line(path: Path, line: bytes, *, bytes_max: int, over: Callable[[], None]) -> None:

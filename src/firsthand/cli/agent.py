@@ -9,7 +9,7 @@ from typing import Any
 from firsthand import Agent, InvalidArgument, Memory
 from firsthand.agent_space import sessions_like
 from firsthand.agents.agent import agent_in, agents_of
-from firsthand.agents.agent_digest import digest_of, write_digest
+from firsthand.agents.agent_digest import digest_of
 from firsthand.agents.episode import Episode
 from firsthand.agents.episode_writer import Closed
 from firsthand.cli import sleep, switches
@@ -27,17 +27,15 @@ def add(group: Parser) -> None:
     _add_episodes(group)
     _add_unasked(group)
     command = group.command(
-        "digest", _digest, "Show which facts stand and the sessions, or write them.",
+        "digest", _digest, "Show which facts stand, and the sessions.",
         """
         firsthand agent digest
         firsthand agent digest --as-of 1200 --lines 40
-        firsthand agent digest --write
         """,
     )  # fmt: skip
     _add_agent(command)
     command.add_argument("--as-of", type=number(0), metavar="POSITION", help="as it was then")
     command.add_argument("--lines", type=number(1), default=120, metavar="N", help="at most so many, default 120")
-    command.add_argument("--write", action="store_true", help="into digest.md; what a person changed there stays")
     sleep.add(group)
     switches.add(group)
 
@@ -244,7 +242,7 @@ def _say_closed(close: Closed, out: Output) -> None:
 def _episode_form(episode: Episode) -> dict[str, Any]:
     return {
         "name": episode.name, "agent": episode.agent, "session": episode.session, "time": str(episode.moment),
-        "pointer": episode.pointer, "path": episode.path, "topic": episode.topic, "terms": episode.terms,
+        "pointer": episode.pointer, "topic": episode.topic, "terms": episode.terms,
         "verified": episode.verified, "stage": episode.stage,
     }  # fmt: skip
 
@@ -322,13 +320,9 @@ def _files(chosen: argparse.Namespace, out: Output) -> int:
 
 
 def _digest(chosen: argparse.Namespace, out: Output) -> int:
-    """Show the digest, or write it."""
-    if chosen.write and chosen.as_of is not None:
-        raise InvalidArgument("what is written is the digest of now; expected --write or --as-of, got both")
-    with to_write(chosen, create=False) if chosen.write else to_read(chosen) as memory:
+    """Show the digest."""
+    with to_read(chosen) as memory:
         agent = agent_here(memory, chosen.agent, str(Path.cwd()))
-        if chosen.write:
-            return _write_digest(agent, chosen.lines, out)
         digest = digest_of(agent, as_of=position(memory, chosen.as_of), lines_max=chosen.lines)
     if out.as_json:
         out.json(asdict(digest))
@@ -339,17 +333,3 @@ def _digest(chosen: argparse.Namespace, out: Output) -> int:
     then = "" if chosen.as_of is None else f" as of position {chosen.as_of:,}"
     out.remark(f"no fact stands and no session has an episode{then}")
     return NOTHING_FOUND
-
-
-def _write_digest(agent: Agent, lines_max: int, out: Output) -> int:
-    written = write_digest(agent, lines_max=lines_max)
-    if out.as_json:
-        out.json(asdict(written))
-        return DONE
-    for file in written.files:
-        out.line(shown(str(agent.folder / file)))
-    for sentence in written.left_out:
-        out.warn(f"firsthand: {shown(sentence)}")
-    if written.difference:
-        out.line(shown(written.difference, lines=True))
-    return DONE

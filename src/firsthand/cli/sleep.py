@@ -10,9 +10,9 @@ from pathlib import Path
 
 from firsthand import Agent, InvalidArgument, Memory, Moment, environment
 from firsthand.agents.agent import agents_of
-from firsthand.agents.sleep import Slept, last_page, sleep
+from firsthand.agents.sleep import Slept, sleep
 from firsthand.agents.sleep_jobs import next_at
-from firsthand.agents.sleep_log import sleeps
+from firsthand.agents.sleep_log import last_page, sleeps
 from firsthand.cli.argument_values import decimal
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import clock, shown
@@ -89,12 +89,9 @@ def _say(slept: Slept, out: Output) -> None:
             "agent": slept.agent, "time": str(slept.time), "since": slept.since, "through": slept.through,
             "seconds": round(slept.seconds, 3), "finished": slept.finished, "pointer": slept.pointer,
             "steps": [asdict(step) for step in slept.steps], "gained": slept.gained, "lost": slept.lost,
-            "left_out": slept.left_out,
         })  # fmt: skip
     else:
         out.line(shown(slept.page, lines=True).rstrip("\n"))
-    for sentence in slept.left_out:
-        out.warn(f"firsthand: {shown(sentence)}")
     if not slept.finished:
         out.warn("firsthand: the sleep was not finished; the next one does what is left")
 
@@ -113,7 +110,7 @@ def _show(chosen: argparse.Namespace, out: Output) -> int:
             elif page is not None:
                 out.line(shown(page, lines=True).rstrip("\n"))
             elif last is not None:
-                out.line(f"{shown(agent.name)} slept {clock(last.time)}; the page is not in {shown(str(agent.folder))}")
+                out.line(f"{shown(agent.name)} slept {clock(last.time)}; its page was erased")
     if not nights:
         out.remark("it has not slept yet: firsthand agent sleep")
     return DONE if nights else NOTHING_FOUND

@@ -117,12 +117,12 @@ def measure(
 
 
 def _coverage(agent: AgentSpace, listed: Sequence[Episode]) -> _Missing:
-    """Compare what was written, as file or as event, with what the index holds and the log gives back."""
+    """Compare what was written with what the index holds and the log gives back."""
     space = agent.space
     events: dict[str, Event | None] = {episode.name: _read(agent, episode) for episode in listed}
     gone = lacking(space, [event.position for event in events.values() if event is not None])
     there = {name for name, event in events.items() if event is not None and event.position not in gone}
-    written = set(events) | _files(agent.folder / "episodes")
+    written = set(events)
     return _Missing(pipeline_coverage(len(there), len(written)), tuple(sorted(written - there)))
 
 
@@ -134,11 +134,6 @@ def _read(agent: AgentSpace, episode: Episode) -> Event | None:
     except (PointerError, StoreDamaged):
         return None
     return event
-
-
-def _files(folder: Path) -> set[str]:
-    """Name the episodes that lie in a folder as files; none without one."""
-    return {path.stem for path in folder.glob("*.md")} if folder.is_dir() else set()
 
 
 def _recall(agent: AgentSpace, tested: Sequence[Episode]) -> _Missing:

@@ -213,11 +213,6 @@ def joined(parts: Iterable[Unasked], by: str = "\n") -> Unasked:
     return _unasked(by.join(parts))
 
 
-def ended(text: Unasked) -> Unasked:
-    """End a text that came through the funnel as a file ends."""
-    return _unasked(f"{text}\n")
-
-
 def withheld(piece: Piece) -> str:
     """Write what stands for words that are not passed: when, and whose they are."""
     when = f"{clock(piece.time)}  " if piece.time is not None else ""
