@@ -26,7 +26,7 @@ EVALUATIONS = HOME / "packages" / "firsthand-evals" / "src" / "firsthand_evals"
 # and from its own. An import for typing and one inside a function count as any other.
 ROOMS = """
     errors value | environment moment tokens fence printable | event | pointer | answer record window | unasked
-    | formats | log | index | space | agent_space | recall | notes | ledger | context hosts | agents | health
+    | formats | log | index | space | storage | agent_space | recall | notes | ledger | context hosts | agents | health
     | session | memory | __init__ | server | adapters | cli | __main__ | evals
 """
 LEVELS = {room: level for level, rooms in enumerate(ROOMS.split("|")) for room in rooms.split()}

@@ -32,7 +32,7 @@ ROOMS = {
         ("errors", "environment", "value", "event", "moment", "pointer", "fence", "printable", "answer",
          "record", "window", "tokens"), "values"),
     **dict.fromkeys(("session", "__init__"), "memory"),
-    "agent_space": "agents", "unasked": "agents", "__main__": "cli",
+    "agent_space": "agents", "unasked": "agents", "__main__": "cli", "storage": "memory",
 }  # fmt: skip
 """Which room of the plan a folder or file belongs to; one that has the room's own name is not listed."""
 

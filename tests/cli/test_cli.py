@@ -190,9 +190,10 @@ NO_EVENT = "fh:" + "0" * 26
 @pytest.mark.parametrize(
     "typed",
     [
-        "recall x", f"show {NO_EVENT}", "timeline", "session list", "session window s", "session anatomy",
-        "store stats", "store verify", "store head", "store export", f"store erase {NO_EVENT}", "store rebuild",
-        "store backup b", "store follow", "agent list", "agent episodes", "agent preamble", "agent inbox",
+        "recall x", f"show {NO_EVENT}", "timeline", "session list", "session window s", "session export s",
+        "store size", "store verify", "store head", "store export", f"store erase {NO_EVENT}", "store rebuild",
+        "store backup b", "store follow", "store prune pages", "agent cost",
+        "agent list", "agent episodes", "agent preamble", "agent inbox",
         "agent files", "agent digest", "agent sleep", "ledger list", "ledger waiting", "ledger entries",
         f"note add x --source {NO_EVENT}",
     ],
@@ -305,7 +306,7 @@ def test_without_standard_streams_nothing_breaks(shell):
     """A process that is started with its streams closed does its work and shows no traceback."""
     shell.append("x")
     for closed in (">&-", "2>&-", "<&- >&-"):
-        typed = f"exec {' '.join(command(('store', 'stats')))} {closed}"
+        typed = f"exec {' '.join(command(('store', 'size')))} {closed}"
         done = subprocess.run(["bash", "-c", typed], capture_output=True,
                               env=shell.environment(), timeout=60, check=False)  # fmt: skip
         assert done.returncode == 0, done

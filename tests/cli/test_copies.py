@@ -29,7 +29,7 @@ def test_an_export_restores_to_the_same_store(full):
     done = full("store", "restore", full.home / "all.jsonl", "--store", other)
     assert (done.code, done.text) == (0, f"restored into {other}: 5 events (5 new) and 1 artifact\n")
     assert (
-        full("store", "stats", "--store", other, "--json").json["head"] == full("store", "stats", "--json").json["head"]
+        full("store", "size", "--store", other, "--json").json["head"] == full("store", "size", "--json").json["head"]
     )
     again = full("store", "restore", full.home / "all.jsonl", "--store", other, "--json").json
     assert (again["events"], again["new"], again["store"]) == (5, 0, str(other))
@@ -45,7 +45,7 @@ def test_an_export_goes_through_pipes(full):
     other = full.home / "other"
     assert full.process("store", "restore", "-", "--store", other, stdin=piped.out).code == 0
     assert (
-        full("store", "stats", "--store", other, "--json").json["head"] == full("store", "stats", "--json").json["head"]
+        full("store", "size", "--store", other, "--json").json["head"] == full("store", "size", "--json").json["head"]
     )
 
 
@@ -136,7 +136,7 @@ def test_what_is_no_export_is_refused(full):
 def test_a_backup_is_a_store(full):
     """Backup copies everything into a new folder that verifies and has the same head; a full folder is refused."""
     said = full("store", "backup", full.home / "copy")
-    head = full("store", "stats", "--json").json["head"]
+    head = full("store", "size", "--json").json["head"]
     assert said.code == 0
     assert said.lines[0].startswith(f"copied to {full.home / 'copy'}: 5 events, 1 artifact, ")
     assert said.lines[1] == f"head  {head}  default"

@@ -20,7 +20,7 @@ def test_follow_without_an_embedder(shell):
     assert (done.code, done.lines[0].partition(" (")[0]) == (DONE, "up to date through position " + head(shell))
     assert "FIRSTHAND_EMBEDDER=minilm" in done.error
     assert shell("store", "follow", "--json").json == {"head": int(head(shell)), "vectors": [], "index_faults": {}}
-    assert "vectors" not in shell("store", "stats").text
+    assert "vectors" not in shell("store", "size").text
 
 
 def test_an_index_of_another_version_is_said(shell):
@@ -33,20 +33,20 @@ def test_an_index_of_another_version_is_said(shell):
     assert done.code == DAMAGED
     assert "text index  does not follow: the text index is of version 0.9" in done.text
     assert "firsthand store rebuild" in done.error
-    assert "firsthand store rebuild" in shell("store", "stats").text
+    assert "firsthand store rebuild" in shell("store", "size").text
     assert shell("store", "rebuild").code == DONE
     assert shell("store", "follow").code == DONE
 
 
 def head(shell) -> str:
-    return shell("store", "stats", "--json").json["head"].partition(":")[0]
+    return shell("store", "size", "--json").json["head"].partition(":")[0]
 
 
 def test_an_embedder_that_cannot_be_had_is_said(shell, monkeypatch):
     """A word that names none is refused everywhere; a server that is not there is told, and words still find."""
     shell.append("one")
     monkeypatch.setenv("FIRSTHAND_EMBEDDER", "word2vec")
-    for command in (("store", "follow"), ("recall", "x"), ("store", "stats")):
+    for command in (("store", "follow"), ("recall", "x"), ("store", "size")):
         done = shell(*command)
         assert done.code == REFUSED
         assert "an embedder is named minilm, static, endpoint:URL#model, or none; got 'word2vec'" in done.error
@@ -57,9 +57,7 @@ def test_an_embedder_that_cannot_be_had_is_said(shell, monkeypatch):
     done = shell("store", "follow")
     assert done.code == REFUSED
     assert "http://127.0.0.1:9/v1/embeddings could not be asked" in done.error
-    assert (
-        "0 vectors of 0 dimensions by endpoint:http://127.0.0.1:9/v1/embeddings#small" in shell("store", "stats").text
-    )
+    assert "0 vectors of 0 dimensions by endpoint:http://127.0.0.1:9/v1/embeddings#small" in shell("store", "size").text
 
 
 @WORDLLAMA
@@ -72,7 +70,7 @@ def test_vectors_follow_behind_an_import(shell, tmp_path, monkeypatch):
     assert "vectors follow behind (20 events to go): firsthand store follow" in done.error
     assert shell("store", "follow").lines[0].endswith(", through the last event")
     assert "firsthand store follow" not in shell("import", str(source)).error
-    (space,) = shell("store", "stats", "--json").json["vectors"]
+    (space,) = shell("store", "size", "--json").json["vectors"]
     assert (space["vectors"], space["dimension"], space["through"], space["current"]) == (20, 256, 20, True)
     assert "vectors were dropped and follow behind (20 events to go)" in shell("store", "rebuild").error
     assert shell("store", "follow").code == DONE

@@ -15,7 +15,7 @@ def test_a_whole_store_verifies(shell):
     said = shell("store", "verify")
     assert said.code == 0
     assert said.lines[0].startswith("ok: 2 events in 2 sessions and 1 artifact are whole (")
-    assert said.lines[1] == "head  " + shell("store", "stats", "--json").json["head"]
+    assert said.lines[1] == "head  " + shell("store", "size", "--json").json["head"]
     found = shell("store", "verify", "--deep", "--json").json
     assert {key: found[key] for key in ("ok", "problems", "events", "sessions", "erased", "artifacts")} == {
         "ok": True, "problems": [], "events": 2, "sessions": 2, "erased": 0, "artifacts": 1,
@@ -59,7 +59,7 @@ def test_a_head_kept_elsewhere_is_found_again(shell):
     heads = []
     for text in ("a", "b", "c"):
         shell.append(text)
-        heads.append(shell("store", "stats", "--json").json["head"])
+        heads.append(shell("store", "size", "--json").json["head"])
     assert shell("store", "verify", "--head", heads[0], "--head", heads[1]).code == 0
     said = shell("store", "verify", "--head", "2:" + "0" * 64)
     assert said.code == 3

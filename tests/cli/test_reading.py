@@ -291,11 +291,11 @@ def test_stats_count_and_measure(shell):
     """Stats names the store, counts events by kind, and prints the head that verify derives."""
     shell.append(BYTES, "s", "tool_result")
     shell.append("x")
-    found = shell("store", "stats", "--json").json
+    found = shell("store", "size", "--json").json
     assert (found["events"], found["sessions"], found["erased"], found["artifacts"]) == (2, 1, 0, 1)
     assert found["kinds"] == {"tool_result": 1, "user_message": 1}
     assert found["head"] == shell("store", "verify", "--json").json["head"]
-    said = shell("store", "stats")
+    said = shell("store", "size")
     assert said.code == 0
     assert [line.split()[0] for line in said.lines] == [
         "store", "namespace", "events", "sessions", "erased", "artifacts", "database", "index", "head",

@@ -44,7 +44,7 @@ def test_a_user_without_a_home_is_told_to_name_the_store(homeless, tmp_path, mon
 
 @pytest.mark.parametrize(
     "words",
-    ["store stats", "recall x", "doctor", "install codex", "install codex --remove", "install", "agent jobs", "import",
+    ["store size", "recall x", "doctor", "install codex", "install codex --remove", "install", "agent jobs", "import",
      "store verify", "agent switch recall off", "note add x", "store export -", "agent sleep", "agent list",
      "agent episodes", "store follow", "store erase fh:x", "agent digest"],
 )  # fmt: skip

@@ -47,6 +47,7 @@ from firsthand.ledger.decision_log import LedgerLog
 from firsthand.ledger.proposals import end_turn, open_in
 from firsthand.moment import Moment
 from firsthand.space import Space
+from firsthand.tokens import estimate
 from firsthand.unasked import secret_library, volunteer
 from firsthand.unasked.volunteer import NOTHING, Funnel, Unasked
 from firsthand.value import replace, value
@@ -345,7 +346,8 @@ class _Hook:
             self._write_known()
 
     def _keep(self) -> bool:
-        return injections.keep(self._space, self._session, self._call, self._shown, nonce=self._nonce, now=self._now)
+        shown = {**self._shown, "tokens": estimate(volunteer.joined(self._blocks))}
+        return injections.keep(self._space, self._session, self._call, shown, nonce=self._nonce, now=self._now)
 
     def _add(self, text: Unasked, label: str, **facts: Any) -> None:
         if text:

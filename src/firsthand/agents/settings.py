@@ -64,6 +64,7 @@ class Settings:
         redact: replace a secret by its sort and a keyed hash before it is written.
         ignore_projects, ignore_paths, ignore_tools: patterns (``*``, ``?``) of what is not recorded.
         pause_word: a prompt that begins with it is off the record; empty for none.
+        disk_budget_mb: from here on `doctor` and `store size` warn; 0 for no budget. Nothing is removed by itself.
         faults: what could not be read, a sentence each.
     """
 
@@ -90,6 +91,7 @@ class Settings:
     ignore_tools: tuple[str, ...] = ()
     pause_word: str = ""
     tools: tuple[str, ...] = ()
+    disk_budget_mb: int = 10_000
     faults: tuple[str, ...] = ()
 
 

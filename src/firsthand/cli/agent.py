@@ -12,7 +12,7 @@ from firsthand.agents.agent import agent_in, agents_of
 from firsthand.agents.agent_digest import digest_of
 from firsthand.agents.episode import Episode
 from firsthand.agents.episode_writer import Closed
-from firsthand.cli import sleep, switches
+from firsthand.cli import cost, sleep, switches
 from firsthand.cli.argument_values import LIMIT_MAX, decimal, number
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import clock, count, shown, table
@@ -38,6 +38,7 @@ def add(group: Parser) -> None:
     command.add_argument("--lines", type=number(1), default=120, metavar="N", help="at most so many, default 120")
     sleep.add(group)
     switches.add(group)
+    cost.add(group)
 
 
 def _add_episodes(group: Parser) -> None:

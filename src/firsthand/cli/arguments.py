@@ -41,10 +41,13 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 """By name: the file of the command or group, and its line on the first screen of help."""
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "session": ("list", "append", "window", "anatomy", "pause", "resume"),
-    "store": ("verify", "stats", "head", "accept-head", "export", "restore", "backup", "erase", "rebuild", "follow"),
+    "session": ("list", "append", "export", "window", "anatomy", "pause", "resume"),
+    "store": (
+        "verify", "size", "prune", "head", "accept-head", "export", "restore", "backup", "erase", "rebuild", "follow",
+    ),
     "agent": (
         "list", "enrol", "episodes", "close", "preamble", "cues", "inbox", "files", "digest", "sleep", "switch", "jobs",
+        "cost",
     ),
     "ledger": (
         "list", "show", "facts", "supersede", "retract", "assert", "restore", "undo", "waiting", "approve", "diff",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from firsthand import Draft, InvalidArgument, Kind, Trust, environment
 from firsthand.agents.pauses import pause, resume
-from firsthand.cli import anatomy, json_forms, window
+from firsthand.cli import anatomy, json_forms, transcript, window
 from firsthand.cli.argument_values import kind, number, time
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import clock, count, shown
@@ -31,6 +31,7 @@ def add(group: Parser) -> None:
         """,
     )  # fmt: skip
     _add_append(group)
+    transcript.add(group)
     window.add(group)
     anatomy.add(group)
     pausing = group.command(

@@ -6,26 +6,26 @@ A file that is there is never written over, and a copy that failed leaves none.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from firsthand import Exported, InvalidArgument, Memory, Verification, environment
+from firsthand.agents import settings
 from firsthand.cli import erase, json_forms
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import count, shown, size, table
 from firsthand.cli.exits import DAMAGED, DONE, USAGE
 from firsthand.cli.output import Output
-from firsthand.cli.stores import session_in, to_read, to_write, vectors_left
+from firsthand.cli.stores import new_file, session_in, to_read, to_write, vectors_left
 from firsthand.health.proof import accept_head
 from firsthand.index.dense import VectorSpace
 from firsthand.log.export import export_salvage
 from firsthand.log.signature import KeptHead, kept_head, read_head
+from firsthand.storage import PRUNABLE, over_budget, parts_of, prune
 from firsthand.value import asdict
 
 PROBLEMS_SHOWN = 100
@@ -60,7 +60,15 @@ def _add_proofs(group: Parser) -> None:
     command.add_argument("--head", action="append", default=[], metavar="H", help="a head kept elsewhere, or its file")
     command.add_argument("--key", default="", metavar="K", help="the public key that must have signed the heads")
     command.add_argument("--deep", action="store_true", help="check the text index too, however large the store")
-    group.command("stats", _stats, "Count what the store holds, and measure it.", "firsthand store stats --json")
+    group.command("size", _size, "Count what the store holds, and measure it on disk.", "firsthand store size --json")
+    command = group.command(
+        "prune", _prune, "Remove what can be made again; without a name, list it.",
+        """
+        firsthand store prune                      what could go, and what that costs
+        firsthand store prune vectors damaged
+        """,
+    )  # fmt: skip
+    command.add_argument("names", nargs="*", metavar="NAME", help=f"of these: {', '.join(PRUNABLE)}")
     command = group.command(
         "head", _head, "Print the head of a namespace, to keep elsewhere.",
         """
@@ -163,31 +171,46 @@ def _read_head(text: str, memory: Memory, key: str) -> KeptHead:
     return head
 
 
-def _stats(chosen: argparse.Namespace, out: Output) -> int:
+def _size(chosen: argparse.Namespace, out: Output) -> int:
     with to_read(chosen) as memory:
-        stats = memory.stats()
+        stats, parts = memory.stats(), parts_of(memory.path)
+        budget = settings.load(memory.path).disk_budget_mb
+        over = over_budget(memory.path, budget)
     if out.as_json:
-        out.json(asdict(stats))
+        out.json(asdict(stats) | {"parts": [asdict(part) for part in parts], "budget_mb": budget, "over": over})
         return DONE
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(stats.kinds.items(), key=lambda pair: -pair[1]))
-    database = f"{size(stats.database_bytes)}, of it {size(stats.content_bytes)} content"
+    total = sum(part.bytes for part in parts)
     rows = [
         ("store", shown(stats.path)),
         ("namespace", shown(stats.namespace)),
         ("events", f"{stats.events:,}" + (f" ({kinds})" if kinds else "")),
         ("sessions", f"{stats.sessions:,}"),
         ("erased", f"{stats.erased:,}"),
-        ("artifacts", f"{stats.artifacts:,} files, {size(stats.artifact_bytes)}"),
-        ("database", f"{database}; WAL {size(stats.wal_bytes)}"),
         ("index", "; ".join(f"{name}: {why}" for name, why in stats.index_faults.items()) or "reaches the last event"),
         *(("vectors", shown(_reach(space, int(stats.head.partition(":")[0])))) for space in stats.vectors),
         *([("vectors", f"do not follow: {shown(stats.vector_fault)}")] if stats.vector_fault else []),
         ("head", stats.head),
+        ("disk", size(total) + (f" of {budget:,} MB" if budget else "")),
+        *((f"  {part.name}", f"{size(part.bytes):>9}  {part.what}") for part in parts if part.files),
     ]
     for line in table(rows):
         out.line(line)
-    out.remark("keep the head elsewhere: firsthand store verify --head HEAD later proves that nothing before it "
-               "was changed")  # fmt: skip
+    if over:
+        out.warn(f"firsthand: {over}; what can go: firsthand store prune")
+    return DONE
+
+
+def _prune(chosen: argparse.Namespace, out: Output) -> int:
+    """Remove what was named and can be made again, or say what that is."""
+    if not chosen.names:
+        for line in table([*PRUNABLE.items()]):
+            out.line(line)
+        out.remark("nothing was removed; name what is to go. Events go by: firsthand store erase")
+        return DONE
+    with to_write(chosen, create=False) as memory:
+        freed = prune(memory, chosen.names)
+    out.json({"removed": chosen.names, "freed": freed}) if out.as_json else out.line(f"freed {size(freed)}")
     return DONE
 
 
@@ -224,12 +247,14 @@ def _export(chosen: argparse.Namespace, out: Output) -> int:
         out.warn("firsthand: an export is made for files; name one, or pipe it: firsthand store export FILE")
         return USAGE
     if chosen.salvage:
-        exported = _into_file(chosen, out, partial(_salvage, chosen))
+        with new_file(chosen.file, out) as file:
+            exported = _salvage(chosen, file)
     else:
         with to_read(chosen) as memory:
             if chosen.session is not None:
                 session_in(memory, chosen.session)
-            exported = _into_file(chosen, out, partial(memory.export, session=chosen.session, everything=chosen.all))
+            with new_file(chosen.file, out) as file:
+                exported = memory.export(file, session=chosen.session, everything=chosen.all)
     if out.as_json and not to_output:
         damaged = {"damaged": exported.damaged} if chosen.salvage else {}
         out.json({"file": chosen.file, "events": exported.events, "artifacts": exported.artifacts} | damaged)
@@ -248,30 +273,6 @@ def _salvage(chosen: argparse.Namespace, file: BinaryIO) -> Exported:
     namespace = None if chosen.all else chosen.namespace or environment.default_namespace()
     root = Path(chosen.store or environment.default_store())
     return export_salvage(root, file, namespace=namespace, session=chosen.session)
-
-
-def _into_file(chosen: argparse.Namespace, out: Output, write: Callable[[BinaryIO], Exported]) -> Exported:
-    """Write into the new file that was named, or to standard output."""
-    if chosen.file == "-":
-        exported = write(out.binary)
-        out.binary.flush()
-        return exported
-    with _new_file(Path(chosen.file).expanduser()) as file:
-        return write(file)
-
-
-@contextmanager
-def _new_file(path: Path) -> Iterator[BinaryIO]:
-    """Make a file that must not be there yet, synced at the end; on an error it is removed again."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        path.unlink()
-        raise
 
 
 def _restore(chosen: argparse.Namespace, out: Output) -> int:

@@ -7,12 +7,16 @@ an agent that has nothing in the store is no empty answer, and whoever asks is t
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypeVar
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 import firsthand
 from firsthand.cli.display import count, shown
+from firsthand.cli.output import Output
 from firsthand.errors import InvalidArgument, StoreDamaged, StoreOlder, Unresolvable
 from firsthand.event import Event
 from firsthand.space import Space
@@ -85,6 +89,25 @@ def agent_here(memory: Memory, name: str, folder: str) -> Agent:
         f"no agent {agent.name!r:.120}{whose} has anything in this store. `firsthand agent list` lists those that do; "
         f"sessions become its own by: firsthand agent enrol 'SESSION*'{with_it}"
     )
+
+
+@contextmanager
+def new_file(name: str, out: Output) -> Iterator[BinaryIO]:
+    """Give a file that must not be there yet, synced at the end and removed on an error; for ``-`` standard output."""
+    if name == "-":
+        yield out.binary
+        out.binary.flush()
+        return
+    path = Path(name).expanduser()
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        path.unlink()
+        raise
 
 
 def vectors_left(memory: Memory) -> str:

@@ -1,0 +1,104 @@
+"""What a store takes on disk, part by part, and how what can be made again is removed.
+
+The invariant: nothing here touches an event, an artifact that an event holds, or a call that waits to be recorded.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import apsw
+
+from firsthand.errors import InvalidArgument
+from firsthand.index import vectors
+from firsthand.log.disk import Disk
+from firsthand.log.index_files import namespaces_in
+from firsthand.log.mend import drop_copies
+from firsthand.space import Space
+from firsthand.value import value
+
+_DATABASE = "firsthand.db"
+_FOLDERS = {
+    "artifacts": "outputs and files too large for the log",
+    "index": "the words of all events",
+    "agents": "files of agents: knowledge, entities, rubrics",
+    "hooks": "calls that wait, jobs, switches of sessions",
+    "damaged": "copies of files that were found damaged",
+}
+PRUNABLE = {
+    "index": "recall reads the log until it is built again: firsthand store rebuild",
+    "vectors": "made anew where an embedder is named: firsthand store follow",
+    "pages": "empty pages of the database, as erasures leave them",
+    "damaged": "copies of damaged files, from which nothing more can be brought back then",
+}
+"""What can be removed by its name, and what that costs."""
+
+
+@value
+class Part:
+    """A part of a store's folder: its name, what it is, its bytes and files."""
+
+    name: str
+    what: str
+    bytes: int
+    files: int
+
+
+def parts_of(root: Path) -> tuple[Part, ...]:
+    """Measure a store's folder; every file is in one part, whatever it is."""
+    sizes: dict[str, list[int]] = {"log": [], **{name: [] for name in _FOLDERS}, "other": []}
+    for path, size in _files(root):
+        first = path.relative_to(root).parts[0]
+        sizes["log" if first.startswith(_DATABASE) else first if first in _FOLDERS else "other"].append(size)
+    named = {"log": "events, and vectors by an embedder", **_FOLDERS, "other": "settings, locks, marks"}
+    return tuple(Part(name, named[name], sum(part), len(part)) for name, part in sizes.items())
+
+
+def over_budget(root: Path, budget_mb: int) -> str:
+    """Say that a store takes more than its budget of disk; empty while it does not, or without one (0)."""
+    used = sum(size for _, size in _files(root)) / 1e6
+    if not budget_mb or used <= budget_mb:
+        return ""
+    return f"the store takes {used:,.0f} MB, more than its budget of {budget_mb:,} MB (disk_budget_mb in settings.json)"
+
+
+def prune(space: Space, names: Sequence[str]) -> int:
+    """Remove what was named of `PRUNABLE`; give how many bytes the store's folder takes less.
+
+    Raises:
+        InvalidArgument: one of the names is none of them; nothing was removed.
+    """
+    if wrong := [name for name in names if name not in PRUNABLE]:
+        raise InvalidArgument(f"expected any of {', '.join(PRUNABLE)}; got {wrong[0]!r}. Events go by: firsthand store "
+                              "erase")  # fmt: skip
+    log, before = space.log, sum(size for _, size in _files(space.path))
+
+    def remove(db: apsw.Connection) -> None:
+        if "index" in names:
+            for namespace in namespaces_in(log.root):
+                log.index_files.renew(namespace)
+        if "vectors" in names:
+            with db:
+                for of_embedder in vectors.spaces(db):
+                    vectors.drop(db, of_embedder.key)
+        if {"vectors", "pages"} & {*names}:
+            db.execute("VACUUM").fetchall()
+            db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        if "damaged" in names:
+            drop_copies(log.root, Disk())
+
+    log.exclusively(remove)
+    return before - sum(size for _, size in _files(space.path))
+
+
+def _files(root: Path) -> Iterator[tuple[Path, int]]:
+    """Give the files below a folder with their sizes; one that goes meanwhile is left out."""
+    for folder, _, names in os.walk(root):
+        for name in names:
+            path = Path(folder, name)
+            try:
+                yield path, path.lstat().st_size
+            except FileNotFoundError:  # removed since it was listed
+                continue
