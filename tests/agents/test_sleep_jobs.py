@@ -14,7 +14,7 @@ from firsthand.agents import jobs
 from firsthand.agents.sleep import sleep
 from firsthand.agents.sleep_jobs import AGAIN_S, begin_sleep, leave_sleep, next_at, sleeps_waiting
 from firsthand.health.job_runner import run_due
-from firsthand.health.surroundings import SLEEP_OVERDUE_S, of_jobs
+from firsthand.health.surroundings import SLEEP_OVERDUE_S, Around, work
 
 NOW = Moment(1_790_000_000_000_000)  # 2026-09-21T13:33:20Z
 LATER_MS = 4_000_000_000_000
@@ -133,8 +133,8 @@ def test_doctor_names_a_sleep_that_did_not_happen(switched):
     leave_sleep(switched.path, "default", "my shop", "", "03:30", NOW)
     due = next_at("03:30", NOW).microseconds
     late = Moment(due + int(SLEEP_OVERDUE_S - 60) * 1_000_000)
-    assert of_jobs(switched.path, late) == []
-    (found,) = of_jobs(switched.path, Moment(due + int(SLEEP_OVERDUE_S) * 1_000_000))
+    assert [*work(Around(switched.path, late))] == []
+    (found,) = work(Around(switched.path, Moment(due + int(SLEEP_OVERDUE_S) * 1_000_000)))
     assert (found.severity.value, found.agent, found.mend) == (
         "degraded",
         "my shop",

@@ -71,4 +71,5 @@ def test_without_a_store_it_says_what_to_type(shell, monkeypatch):
     """Where nothing was ever recorded the doctor says so, and makes no store."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(shell.home))
     said = shell("doctor")
-    assert (said.code, "firsthand import" in said.text, shell.store.exists()) == (DAMAGED, True, False)
+    assert said.text.startswith("memory is ready; nothing recorded yet: start your agent")
+    assert (said.code, "firsthand import" in said.text, shell.store.exists()) == (DONE, True, False)

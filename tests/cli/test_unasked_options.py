@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from firsthand import Memory
-
 
 def test_the_server_is_started_shown_and_stopped(shell, monkeypatch, tmp_path):
     """Serve starts it once and says what it is doing; --status and --stop give 1 where none runs."""
@@ -17,18 +15,6 @@ def test_the_server_is_started_shown_and_stopped(shell, monkeypatch, tmp_path):
     finally:
         assert shell("serve", "--stop").text == "stopped\n"
     assert shell("serve", "--status", "--json").json == {"runs": False, "answers": False}
-
-
-def test_what_doctor_found_is_kept_and_shown_as_history(shell, monkeypatch, tmp_path):
-    """Each look adds a line to the history; without a canary none is sent."""
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    shell.append("x")
-    assert "canaries" not in shell("doctor", "--no-canary", "--json").json
-    first = len(shell("doctor", "--history").lines)
-    shell("doctor", "--no-canary")
-    assert len(shell("doctor", "--history").lines) == first + 1
-    with Memory.open(shell.store, namespace="canary", read_only=True) as memory:
-        assert memory.sessions() == ()
 
 
 def test_a_message_names_what_it_is_about(shell):

@@ -17,9 +17,10 @@ from firsthand.agents import health_line, jobs, pulse
 from firsthand.agents.faults import Fault, keep_fault
 from firsthand.agents.installation import Installed
 from firsthand.agents.settings import session_file
-from firsthand.health import canary, doctor
+from firsthand.health import canary, stages
 from firsthand.health.doctor import Look, examine
-from firsthand.health.report import Rate, Severity, Stage
+from firsthand.health.report import Finding, Rate, Severity, Stage
+from firsthand.health.stages import Inside
 from firsthand.health.surroundings import DaemonState, missing
 from firsthand.hosts.hook import HookEvent
 from firsthand.hosts.hook_trust import Held
@@ -64,6 +65,11 @@ def found(root: Path, look: Look = QUIET, at: Moment | None = None) -> list[tupl
     """Give what the doctor finds above a note: stage, severity, sentence."""
     report = examine(root, namespace="default", look=look, now=at)
     return [(one.stage.value, one.severity.value, str(one)) for one in report.findings if one.severity != "note"]
+
+
+def sent(root: Path, places: tuple[Installed, ...], at: Moment) -> list[Finding]:
+    """Send canaries, and give what is found."""
+    return [*canary.findings(root, places, at)]
 
 
 def ours(where: Path, command: str = COMMAND, *, current: bool = True) -> Installed:
@@ -183,15 +189,13 @@ def test_vectors_behind_and_of_another_model_are_named(tmp_path, monkeypatch):
     with Memory.open(root) as memory:
         drafts = [Draft(Kind.USER_MESSAGE, f"event {number}".encode()) for number in range(300)]
         memory.append(drafts, session="s")
-    from firsthand.health import stages
-
     for embedder, words in ((old, "reach position 1 of 301"), (new, "the embedder was callable:old")):
         with Memory.open(root, embedder=embedder, read_only=True) as memory:
-            (one,) = stages.of_vectors(memory)
+            (one,) = stages.vectors(Inside(memory, now()))
         assert (one.severity, one.mend) == (Severity.DEGRADED, "firsthand store follow")
         assert words in one.what or "the embedder was old" in one.what
     with Memory.open(root, read_only=True) as memory:
-        (note,) = stages.of_vectors(memory)
+        (note,) = stages.vectors(Inside(memory, now()))
         assert (note.severity, "no embedder is named" in note.what) == (Severity.NOTE, True)
         assert memory.verify().ok
 
@@ -215,23 +219,37 @@ def test_an_index_with_rows_and_no_words_is_found_by_asking(store):
 
 def test_a_recall_that_says_that_it_is_degraded_is_told(tmp_path):
     """With vectors far behind recall still answers, and says so; the doctor repeats what it said."""
-    from firsthand.health import stages
-
     embedder = callable_embedder("slow", 4, lambda texts: [[1.0, 2.0, 3.0, 4.0]] * len(texts))
     with Memory.open(tmp_path, embedder="none") as memory:
         drafts = [Draft(Kind.USER_MESSAGE, f"parcel {n} went to the shelf number {n}".encode()) for n in range(300)]
         memory.append(drafts, session="s")
-        assert stages.of_recall(memory) == []
+        assert [*stages.asked(Inside(memory, now()))] == []
     with Memory.open(tmp_path, embedder=embedder, read_only=True) as memory:
-        (one,) = stages.of_recall(memory)
+        (one,) = stages.asked(Inside(memory, now()))
         assert (one.stage, one.severity, one.mend) == (Stage.RECALL, Severity.DEGRADED, "firsthand store follow")
         assert one.what.startswith("recall answers, but says: ")
         assert memory.verify().ok
 
 
-def test_no_store_a_damaged_file_and_an_empty_store_still_give_a_report(tmp_path):
+def test_where_nothing_was_recorded_yet_memory_is_ready(tmp_path, monkeypatch):
+    """After an installation all is well and the next step is named; a store that was there and is gone is broken."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    root = tmp_path / "none"
+    for made in (False, True):
+        report = examine(root, look=QUIET)
+        assert (report.ok, report.state[:5], report.line, root.exists()) == (True, "ready", "", made)
+        Memory.open(root).close()
+    with Memory.open(root) as memory:
+        memory.session("s").user("the first words")
+    assert examine(root, look=QUIET).state == "healthy"
+    for path in root.glob("firsthand.db*"):
+        path.unlink()
+    assert found(root)[0][:2] == ("store", "broken")
+    assert "there is no store" in found(root)[0][2]
+
+
+def test_a_damaged_file_and_an_empty_store_still_give_a_report(tmp_path):
     """Where the store cannot be opened that is the finding, and what stands around it is looked at all the same."""
-    assert found(tmp_path / "none")[0][:2] == ("store", "broken")
     torn = tmp_path / "torn"
     torn.mkdir()
     (torn / "firsthand.db").write_bytes(b"no database at all" * 100)
@@ -363,7 +381,7 @@ def alone(tmp_path, monkeypatch):
 
 def test_a_canary_travels_by_the_very_command_of_the_host(store, tmp_path, alone):
     """The command in the settings is run, and its injected text holds the word; pulses of hooks are not touched."""
-    assert canary.findings(store, (ours(tmp_path / "settings.json"),), now()) == []
+    assert sent(store, (ours(tmp_path / "settings.json"),), now()) == []
     assert [(one.way, one.lost) for one in canary.kept(store)] == [("directly", ""), ("claude-code", "")]
     assert pulse.fired(store) == ()
     with Memory.open(store, namespace="canary", read_only=True) as memory:
@@ -374,7 +392,7 @@ def test_a_canary_travels_by_the_very_command_of_the_host(store, tmp_path, alone
 def test_a_command_that_loses_canaries_is_to_blame(store, tmp_path, alone):
     """Where the direct way works and the command does not, the hooks are the broken stage, and nobody was told."""
     deaf = shlex.join([sys.executable, "-c", "import sys; sys.stdin.read()"])
-    (one,) = canary.findings(store, (ours(tmp_path / "settings.json", deaf),), now())
+    (one,) = sent(store, (ours(tmp_path / "settings.json", deaf),), now())
     assert (one.stage, one.severity, one.mend) == (Stage.HOOKS, Severity.BROKEN, "firsthand install claude-code")
     assert canary.silent(store) == Rate(1, 2)
 
@@ -384,21 +402,21 @@ def test_a_command_that_came_with_a_checkout_is_named_and_not_run(store, tmp_pat
     ran = tmp_path / "ran"
     theirs = shlex.join(["/bin/sh", "-c", f"touch {ran}", "firsthand", "hook", "claude-code"])
     place = replace(ours(tmp_path / "settings.local.json", theirs), scope="project")
-    (one,) = canary.findings(store, (place,), now())
+    (one,) = sent(store, (place,), now())
     assert (one.stage, one.severity, "is not of this installation" in one.what) == (Stage.HOOKS, Severity.NOTE, True)
     assert [sent.way for sent in canary.kept(store)] == ["directly"]
     assert not ran.exists()
     launcher.write(tmp_path / "settings.local.json")
     own = shlex.join([str(launcher.path()), "claude-code"])
-    assert canary.findings(store, (replace(place, command=own),), now()) == []
+    assert sent(store, (replace(place, command=own),), now()) == []
     assert [sent.way for sent in canary.kept(store)] == ["directly", "directly", "claude-code"]
 
 
 def test_a_canary_names_the_index_that_lost_it(store):
     """With a stopped index the canary names it, and what the hook answers says that memory is degraded."""
-    canary.findings(store, (), now())
+    sent(store, (), now())
     damage_index(store, "UPDATE reach SET position = 5, fault = 'was cut off'", namespace=canary.CANARY)
-    (one,) = canary.findings(store, (), now())
+    (one,) = sent(store, (), now())
     assert (one.stage, one.severity) == (Stage.INDEX, Severity.BROKEN)
     assert canary.kept(store)[-1].told
     assert canary.silent(store) == Rate(0, 2)
@@ -406,9 +424,9 @@ def test_a_canary_names_the_index_that_lost_it(store):
 
 def test_what_is_lost_on_the_direct_way_is_asked_of_no_command(store, tmp_path, alone):
     """Where the store itself loses canaries no host's command is run, nor blamed."""
-    canary.findings(store, (), now())
+    sent(store, (), now())
     damage_index(store, "UPDATE reach SET position = 5, fault = 'was cut off'", namespace=canary.CANARY)
-    (one,) = canary.findings(store, (ours(tmp_path / "settings.json"),), now())
+    (one,) = sent(store, (ours(tmp_path / "settings.json"),), now())
     assert one.stage is Stage.INDEX
     assert [sent.way for sent in canary.kept(store)] == ["directly", "directly"]
 
@@ -418,7 +436,7 @@ def test_what_recall_finds_and_the_hook_does_not_show_is_lost_at_the_end(store):
     path = session_file(store, f"claude-code:canary-{str(now())[:7]}-asks")
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"recall": False}))
-    (one,) = canary.findings(store, (), now())
+    (one,) = sent(store, (), now())
     assert (one.stage, one.severity) == (Stage.SHOWN, Severity.BROKEN)
     assert "recall found it" in one.what
     assert canary.silent(store) == Rate(1, 1)
@@ -427,11 +445,11 @@ def test_what_recall_finds_and_the_hook_does_not_show_is_lost_at_the_end(store):
 def test_no_canary_is_sent_where_recall_is_off_or_enough_were(store, monkeypatch):
     """A switch that is off is respected, and so is the number of canaries in a day."""
     (store / "settings.json").write_text(json.dumps({"recall": False}))
-    assert [one.severity for one in canary.findings(store, (), now())] == [Severity.NOTE]
+    assert [one.severity for one in sent(store, (), now())] == [Severity.NOTE]
     (store / "settings.json").unlink()
     monkeypatch.setattr(canary, "SENT_A_DAY_MAX", 1)
-    assert canary.findings(store, (), now()) == []
-    assert [one.severity for one in canary.findings(store, (), now())] == [Severity.NOTE]
+    assert sent(store, (), now()) == []
+    assert [one.severity for one in sent(store, (), now())] == [Severity.NOTE]
     assert len(canary.kept(store)) == 1
 
 
@@ -440,7 +458,7 @@ def test_agents_beyond_the_time_are_counted(store, monkeypatch):
     with Memory.open(store) as memory:
         for name in ("a", "b", "c"):
             memory.agent(name).enrol(f"claude-code:{name}")
-    monkeypatch.setattr(doctor, "AGENTS_MAX", 1)
+    monkeypatch.setattr(stages, "AGENTS_MAX", 1)
     report = examine(store, namespace="default", look=QUIET)
     assert [one.agent for one in report.agents] == ["c"]
     assert any("2 of 3 agents were not measured" in one.what for one in report.findings)

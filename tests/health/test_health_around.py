@@ -13,7 +13,9 @@ from firsthand import Memory
 from firsthand.agents import jobs
 from firsthand.agents.installation import PLUGIN, Installed
 from firsthand.health import stages, surroundings
-from firsthand.health.report import Severity, Stage
+from firsthand.health.report import Finding, Severity, Stage
+from firsthand.health.stages import Inside
+from firsthand.health.surroundings import Around
 from firsthand.index.embed.port import callable_embedder
 from firsthand.moment import Moment, now
 
@@ -26,6 +28,12 @@ def later(ms: int) -> Moment:
     return Moment(now().microseconds + ms * 1000)
 
 
+def left(store: Path, at: Moment) -> list[Finding]:
+    """Give what is found of the work that hooks left, a while later."""
+    seen = Around(store, at)
+    return [*surroundings.work(seen), *surroundings.calls(seen)]
+
+
 def named(found) -> list[tuple[str, str]]:
     return [(one.severity.value, one.what) for one in found]
 
@@ -33,16 +41,16 @@ def named(found) -> list[tuple[str, str]]:
 def test_a_job_is_overdue_an_hour_after_it_could_have_run(tmp_path):
     """A job for at once counts from when it was left, one for later from then; one that runs counts too."""
     jobs.leave(tmp_path, jobs.Job(jobs.FILES, "default", "a"))
-    assert named(surroundings.of_jobs(tmp_path, later(HOUR_MS - 60_000))) == []
+    assert named(left(tmp_path, later(HOUR_MS - 60_000))) == []
     overdue = ("degraded", "1 jobs should have run an hour ago, the first is files")
-    assert named(surroundings.of_jobs(tmp_path, later(HOUR_MS + 60_000))) == [overdue]
+    assert named(left(tmp_path, later(HOUR_MS + 60_000))) == [overdue]
     (path,) = jobs.folder(tmp_path).iterdir()
     path.rename(path.with_suffix(jobs.RUNS))
-    assert named(surroundings.of_jobs(tmp_path, later(HOUR_MS + 60_000))) == [overdue]
+    assert named(left(tmp_path, later(HOUR_MS + 60_000))) == [overdue]
     path.with_suffix(jobs.RUNS).unlink()
     jobs.leave(tmp_path, jobs.Job(jobs.CLOSE, "default", "a", "s", after_ms=later(HOUR_MS).milliseconds))
-    assert named(surroundings.of_jobs(tmp_path, later(HOUR_MS + 60_000))) == []
-    assert len(surroundings.of_jobs(tmp_path, later(2 * HOUR_MS + 60_000))) == 1
+    assert named(left(tmp_path, later(HOUR_MS + 60_000))) == []
+    assert len(left(tmp_path, later(2 * HOUR_MS + 60_000))) == 1
 
 
 def place(host: str, where: str, scope: str = "user") -> Installed:
@@ -52,13 +60,13 @@ def place(host: str, where: str, scope: str = "user") -> Installed:
 def test_hooks_told_twice_are_a_note_and_two_hosts_in_one_window_are_degraded(tmp_path):
     """Settings and a plugin together only cost time; VS Code reading Copilot's file too records twice."""
     both = [place("claude-code", "/a/settings.json"), place("claude-code", "/b/hooks.json", PLUGIN)]
-    found = [one for one in surroundings.of_installed(both, (), None) if "times" in one.what]
+    found = [one for one in surroundings.hooks(Around(tmp_path, now(), installed=both)) if "times" in one.what]
     assert [(one.severity, one.mend) for one in found] == [
         (Severity.NOTE, "firsthand install claude-code --remove, in one")
     ]
     assert "runs 2 times, by /a/settings.json and /b/hooks.json" in found[0].what
     two = [place(host, f"/p/.github/hooks/{host}.json", "project") for host in ("vscode", "copilot")]
-    found = [one for one in surroundings.of_installed(two, (), None) if "two sessions" in one.what]
+    found = [one for one in surroundings.hooks(Around(tmp_path, now(), installed=two)) if "two sessions" in one.what]
     assert [(one.stage, one.severity) for one in found] == [(Stage.HOOKS, Severity.DEGRADED)]
 
 
@@ -78,14 +86,14 @@ def test_vectors_of_an_embedder_that_was_changed_are_a_note_once_new_ones_are_th
     with Memory.open(tmp_path, embedder=old) as memory:
         memory.session("s").user("one event with some words in it")
         memory.follow()
-        assert stages.of_vectors(memory) == []
+        assert [*stages.vectors(Inside(memory, now()))] == []
     with Memory.open(tmp_path, embedder=new, read_only=True) as memory:
-        (one,) = stages.of_vectors(memory)
+        (one,) = [*stages.vectors(Inside(memory, now()))]
     assert (one.stage, one.severity) == (Stage.VECTORS, Severity.NOTE)
     assert re.search(r"vectors by callable:old .*are not used any more: the embedder is now callable:new", one.what)
     with Memory.open(tmp_path, embedder=new) as memory:
         memory.follow()
-        assert stages.of_vectors(memory) == []
+        assert [*stages.vectors(Inside(memory, now()))] == []
         assert memory.verify().ok
 
 
@@ -125,7 +133,7 @@ def test_what_waits_to_be_recorded_is_named(tmp_path):
         (tmp_path / "hooks" / folder).mkdir(parents=True)
         (tmp_path / "hooks" / folder / "1-x.0.call").write_bytes(b"x")
     at_once = [(Severity.DEGRADED, "firsthand agent jobs --run"), (Severity.BROKEN, "firsthand agent jobs --retry")]
-    assert [(finding.severity, finding.mend) for finding in surroundings.of_jobs(tmp_path, now())] == at_once
-    found = surroundings.of_jobs(tmp_path, later(HOUR_MS))
+    assert [(finding.severity, finding.mend) for finding in left(tmp_path, now())] == at_once
+    found = left(tmp_path, later(HOUR_MS))
     assert [(finding.severity, finding.mend) for finding in found] == [*at_once, at_once[0]]
     assert "the oldest for 1 hour" in found[0].what

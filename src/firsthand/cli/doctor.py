@@ -82,7 +82,7 @@ def _form(report: HealthReport) -> dict[str, Any]:
     fields = asdict(report)
     fields["time"] = str(report.time)
     fields["looked_at"] = [str(stage) for stage in report.looked_at]
-    fields["severity"], fields["ok"], fields["line"] = str(report.severity), report.ok, report.line
+    fields |= {"severity": report.severity, "ok": report.ok, "line": report.line, "state": report.state}
     for finding in fields["findings"]:
         finding["stage"], finding["severity"] = str(finding["stage"]), str(finding["severity"])
     return fields
@@ -90,9 +90,8 @@ def _form(report: HealthReport) -> dict[str, Any]:
 
 def _say(report: HealthReport, out: Output) -> None:
     """Say what was found, for people: the broken stage first, then what was measured."""
-    state = "healthy" if report.ok else str(report.severity)
     looked = ", ".join(report.looked_at) or "nothing"
-    out.line(f"memory is {out.style(state, 'good' if report.ok else 'bad')}  {shown(report.store)}")
+    out.line(f"memory is {out.style(report.state, 'good' if report.ok else 'bad')}  {shown(report.store)}")
     out.line(f"looked at {looked} ({report.milliseconds / 1000:.1f} s)")
     for finding in report.findings:
         _say_finding(finding, out)

@@ -11,8 +11,6 @@ The invariant: canaries live in a namespace of their own, so no agent ever meets
 costs three events (about 2 kB), and at most `SENT_A_DAY_MAX` are sent in a day. What
 became of each is kept, bounded, beside the status: of those lost without a word to
 anybody the silent failure rate is made.
-
-It does not know what else is wrong with the store.
 """
 
 from __future__ import annotations
@@ -21,7 +19,8 @@ import json
 import secrets
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from firsthand import environment, moment
@@ -33,8 +32,7 @@ from firsthand.answer import Query
 from firsthand.errors import FirsthandError
 from firsthand.event import Event
 from firsthand.health import rows
-from firsthand.health.measures import silent_failure_rate
-from firsthand.health.report import Finding, Rate, Severity, Stage
+from firsthand.health.report import Finding, Rate, Stage, broken, note
 from firsthand.health.surroundings import commands
 from firsthand.hosts.hook_settings import LAUNCHER
 from firsthand.ledger.ledger_recall import recall
@@ -43,8 +41,7 @@ from firsthand.space import Space
 from firsthand.value import asdict, replace, value
 
 SENT_A_DAY_MAX = 100
-COMMAND_S = 10.0
-COMMANDS_MAX = 4
+COMMAND_S, COMMANDS_MAX = 10.0, 4
 WRITTEN_S = 2.0
 KEPT_BYTES_MAX = 1 << 18
 EVENTS_LOOKED_AT = 8
@@ -54,6 +51,8 @@ DIRECT = "directly"
 _TOLD = "Canary {name} carries the word {word} from the hook of one session to the agent of another."
 _ASKS = "Which word does canary {name} carry from the hook of one session to the agent of another?"
 _DAY = 86_400 * 1_000_000
+Call = Callable[[str, str, str], bytes]
+"""Runs the prompt hook: session, prompt, nonce -> what it wrote to its standard output."""
 
 
 @value
@@ -77,61 +76,67 @@ class Canary:
     milliseconds: int = 0
 
 
-Call = Callable[[str, str, str], bytes]
-"""Runs the prompt hook: session, prompt, nonce -> what it wrote to its standard output."""
-
-
-def findings(root: Path, places: Sequence[Installed], now: Moment) -> list[Finding]:
+def findings(root: Path, places: Sequence[Installed], now: Moment) -> Iterator[Finding]:
     """Send canaries through a store: by each installed command, and directly; say which stage lost one.
 
     Raises:
         StoreError: what is kept of canaries cannot be read.
     """
     chosen = settings.load(root)
+    today = [sent for sent in kept(root) if _ago(sent, now) < _DAY]
     if not (chosen.record and chosen.recall):
-        what = "no canary was sent: recording or recall is switched off for the user"
-        return [Finding(Stage.SHOWN, Severity.NOTE, what)]
-    today = [canary for canary in kept(root) if _ago(canary, now) < _DAY]
+        yield note(Stage.SHOWN, "no canary was sent: recording or recall is switched off for the user")
+        return
     if len(today) >= SENT_A_DAY_MAX:
-        what = f"no canary was sent: {len(today):,} were, within a day"
-        return [Finding(Stage.SHOWN, Severity.NOTE, what)]
+        yield note(Stage.SHOWN, f"no canary was sent: {len(today):,} were, within a day")
+        return
     direct = send(root, now, DIRECT, _directly(root))
-    findings = _lost(direct, "look at the other findings, then: firsthand store rebuild")
-    if findings:
-        return findings  # what is lost on the direct way is lost on each
-    findings += _not_run(places)
-    for place, command in _commands(places):
-        sent = send(root, now, place.host, _by_command(root, command))
-        findings += _lost(replace(sent, lost=Stage.HOOKS.value), place.mend) if sent.lost else []
-    return findings
+    if direct.lost:  # what is lost on the direct way is lost on each
+        what = f"a canary was lost on the direct way, at this stage: {direct.why}"
+        yield broken(Stage(direct.lost), what, "look at the other findings, then: firsthand store rebuild")
+        return
+    chosen_commands: dict[tuple[str, ...], Installed] = {}
+    for place in places:
+        words_of = [tuple(words) for words in commands(place.command)] if place.host in HOSTS and place.events else []
+        trusted = [words for words in words_of if place.scope != "project" or _is_own(words)]
+        chosen_commands = dict.fromkeys(trusted, place) | chosen_commands
+        if len(trusted) < len(words_of):
+            what = f"{place.where} runs a command that is not of this installation: no canary was sent by it"
+            yield note(Stage.HOOKS, what, f"look at it; if it is yours: {place.mend}")
+    for words, place in [*chosen_commands.items()][:COMMANDS_MAX]:
+        sent = send(root, now, place.host, _by_command(root, words))
+        if sent.lost:
+            what = f"a canary was lost by the command in the settings of {place.host}, at this stage: {sent.why}"
+            yield broken(Stage.HOOKS, what, place.mend)
 
 
 def send(root: Path, now: Moment, way: str, call: Call) -> Canary:
     """Send one canary, look at each stage, and keep what became of it."""
     begun = time.monotonic()
-    name, word = secrets.token_hex(4), secrets.token_hex(4)
-    month = str(now)[:7]
     try:
-        lost, why, answered = _travel(root, month, name, word, call)
+        lost, why, answered = _travel(root, str(now)[:7], call)
     except (FirsthandError, OSError, subprocess.SubprocessError) as error:
         lost, why, answered = Stage.LOG, f"{type(error).__name__}: {error}", b""
     notice = bool(lost) and (b"degraded" in answered or bool(health_line.line(root)))
-    took = int((time.monotonic() - begun) * 1000)
-    return _keep(root, Canary(str(now), way, str(lost), why[:500], notice, took))
+    sent = Canary(str(now), way, str(lost or ""), why[:500], notice, int((time.monotonic() - begun) * 1000))
+    try:
+        small_files.add_row(_file(root), asdict(sent), bytes_max=KEPT_BYTES_MAX)
+    except FirsthandError as error:  # a store that takes no file has taken no canary either, and that is the finding
+        if not sent.lost:
+            return replace(sent, lost=Stage.STORE.value, why=f"it arrived, but cannot be kept: {error}")
+    return sent
 
 
 def kept(root: Path) -> tuple[Canary, ...]:
-    """Give the canaries that were sent, oldest first; a line torn by a crash is passed over.
+    """Give the canaries that were sent, oldest first.
 
     Raises:
         StoreError: the file cannot be read.
     """
     canaries = []
-    for line in (small_files.read(_file(root)) or b"").splitlines():
-        try:
-            canaries.append(Canary(**json.loads(line)))
-        except (ValueError, TypeError, RecursionError):  # torn by a crash, or of another version
-            continue
+    for row in small_files.rows(_file(root)):
+        with suppress(TypeError):  # of another version
+            canaries.append(Canary(**row))
     return tuple(canaries)
 
 
@@ -142,8 +147,7 @@ def silent(root: Path) -> Rate:
         StoreError: the file cannot be read.
     """
     sent = kept(root)
-    lost = [canary for canary in sent if canary.lost]
-    return silent_failure_rate(len(lost), sum(canary.told for canary in lost), len(sent))
+    return Rate(sum(bool(canary.lost) and not canary.told for canary in sent), len(sent))
 
 
 def last_sent(root: Path) -> Moment | None:
@@ -159,8 +163,10 @@ def last_sent(root: Path) -> Moment | None:
 # one canary ------------------------------------------------------------------------------------------
 
 
-def _travel(root: Path, month: str, name: str, word: str, call: Call) -> tuple[Stage | str, str, bytes]:
+def _travel(root: Path, month: str, call: Call) -> tuple[Stage | None, str, bytes]:
     """Send one canary; give the stage that lost it and what was seen there, or nothing, and the last answer."""
+    name, word = secrets.token_hex(4), secrets.token_hex(4)
+    question = _ASKS.format(name=name)
     # 1) written
     teller, asks = f"canary-{month}-told", f"canary-{month}-asks"
     call(teller, _TOLD.format(name=name, word=word), word)
@@ -170,15 +176,13 @@ def _travel(root: Path, month: str, name: str, word: str, call: Call) -> tuple[S
     with _space(root) as space:
         # 2) indexed
         reader = space.log.reader
-        faults = reader.index_faults(CANARY)
-        if faults:
-            first, (position, fault) = next(iter(faults.items()))
-            why = f"the {first} index stopped at position {position:,} of {reader.head(CANARY)[0]:,}: {fault}"
-            return Stage.INDEX, why, call(asks, _ASKS.format(name=name), name)
+        for index, (position, fault) in reader.index_faults(CANARY).items():
+            why = f"the {index} index stopped at position {position:,} of {reader.head(CANARY)[0]:,}: {fault}"
+            return Stage.INDEX, why, call(asks, question, name)
         # 3) retrievable
-        answer = recall(space, Query(_ASKS.format(name=name)))
+        answer = recall(space, Query(question))
         lacking = event.position in rows.lacking(space, [event.position])
-    answered = call(asks, _ASKS.format(name=name), name)
+    answered = call(asks, question, name)
     if not any(hit.position == event.position for hit in answer.hits):
         stage = Stage.INDEX if lacking else Stage.RECALL
         return stage, "; ".join(answer.notes) or f"recall says {answer.outcome}", answered
@@ -186,22 +190,20 @@ def _travel(root: Path, month: str, name: str, word: str, call: Call) -> tuple[S
     if word.encode() not in answered:
         why = f"recall found it ({answer.outcome}, {answer.band}), and the hook did not show it"
         return Stage.SHOWN, why, answered
-    return "", "", answered
+    return None, "", answered
 
 
 def _written(root: Path, session: str, word: str) -> Event | None:
     """Wait for the event that holds a word; None when it does not come within two seconds."""
     until = time.monotonic() + WRITTEN_S
-    while True:
+    while time.monotonic() <= until:
         with _space(root) as space:
-            newest = space.events(f"claude-code:{session}", newest_first=True, limit=EVENTS_LOOKED_AT)
-            others = space.events(f"codex:{session}", newest_first=True, limit=EVENTS_LOOKED_AT)
-            for event in (*newest, *others):
-                if word in event.text:
-                    return event
-        if time.monotonic() > until:
-            return None
+            for host in HOSTS:
+                for event in space.events(f"{host}:{session}", newest_first=True, limit=EVENTS_LOOKED_AT):
+                    if word in event.text:
+                        return event
         time.sleep(0.05)
+    return None
 
 
 def _space(root: Path) -> Space:
@@ -229,9 +231,8 @@ def _by_command(root: Path, command: Sequence[str]) -> Call:
     words = [*command, "--store", str(root), "--namespace", CANARY]
 
     def call(session: str, prompt: str, nonce: str) -> bytes:
-        done = subprocess.run(
-            words, input=_payload(session, prompt, nonce), capture_output=True, timeout=COMMAND_S, check=False
-        )
+        payload = _payload(session, prompt, nonce)
+        done = subprocess.run(words, input=payload, capture_output=True, timeout=COMMAND_S, check=False)
         if done.returncode:
             raise OSError(f"expected the hook to end with 0, as hosts do; it ended so: {done!r:.500}")
         return done.stdout
@@ -239,59 +240,15 @@ def _by_command(root: Path, command: Sequence[str]) -> Call:
     return call
 
 
-def _commands(places: Sequence[Installed]) -> list[tuple[Installed, tuple[str, ...]]]:
-    """Give each command that a host runs, with a place that names it; the same one once."""
-    by_command: dict[tuple[str, tuple[str, ...]], Installed] = {}
-    for installed in places:
-        for words in commands(installed.command) if installed.host in HOSTS and installed.events else ():
-            if installed.scope != "project" or _is_own(words):
-                by_command.setdefault((installed.host, tuple(words)), installed)
-    return [(place, words) for (_, words), place in by_command.items()][:COMMANDS_MAX]
-
-
-def _not_run(places: Sequence[Installed]) -> list[Finding]:
-    """Name the settings of projects whose command is not this installation's."""
-    findings = []
-    for place in places:
-        if place.scope == "project" and place.host in HOSTS and not all(map(_is_own, commands(place.command))):
-            what = f"{place.where} runs a command that is not of this installation: no canary was sent by it"
-            findings.append(Finding(Stage.HOOKS, Severity.NOTE, what, f"look at it; if it is yours: {place.mend}"))
-    return findings
-
-
 def _is_own(words: Sequence[str]) -> bool:
     """Say whether a command runs the launcher that an install puts into the user's own folder."""
-    return words[:1] == [f"{environment.state_folder()}/{LAUNCHER}"]
-
-
-def _lost(canary: Canary, mend: str) -> list[Finding]:
-    if not canary.lost:
-        return []
-    way = "on the direct way" if canary.way == DIRECT else f"by the command in the settings of {canary.way}"
-    what = f"a canary was lost {way}, at this stage: {canary.why}"
-    return [Finding(Stage(canary.lost), Severity.BROKEN, what, mend)]
+    return words[0] == f"{environment.state_folder()}/{LAUNCHER}"
 
 
 def _ago(canary: Canary, now: Moment) -> int:
     """Say how long ago a canary was sent, in microseconds; a day for one whose time cannot be read."""
     sent = moment.parse(canary.time)
     return _DAY if sent is None else now.microseconds - sent.microseconds
-
-
-def _keep(root: Path, canary: Canary) -> Canary:
-    """Keep what became of a canary; a store that takes no file has taken no canary either, and that is the finding."""
-    path = _file(root)
-    try:
-        small_files.add_line(
-            path, json.dumps(asdict(canary)).encode(), bytes_max=KEPT_BYTES_MAX, over=lambda: health_line.halve(path)
-        )
-    except FirsthandError as error:
-        return (
-            canary
-            if canary.lost
-            else replace(canary, lost=Stage.STORE.value, why=f"it arrived, but cannot be kept: {error}")
-        )
-    return canary
 
 
 def _file(root: Path) -> Path:

@@ -61,16 +61,17 @@ def whole_records(space: Space, events: Iterable[Event]) -> list[Event]:
 
 
 def _record(space: Space, event: Event) -> Iterator[Event]:
-    parts = [event]
-    if event.part:
-        parts = [*space.events(event.session, before=event.position, newest_first=True, limit=event.part)][::-1] + parts
-    yield from parts
-    if parts[0].envelope or event.part:
-        for later in space.events(event.session, after=event.position):
-            if later.part != parts[-1].part + 1:
-                return
-            parts.append(later)
-            yield later
+    yield event
+    before = space.events(event.session, before=event.position, newest_first=True, limit=event.part)
+    first = event
+    for first in before if event.part else ():
+        yield first
+    part = event.part
+    for later in space.events(event.session, after=event.position) if first.envelope or event.part else ():
+        if later.part != part + 1:
+            return
+        part = later.part
+        yield later
 
 
 def drawn(space: Space, events: Sequence[Event]) -> list[str]:
@@ -82,10 +83,9 @@ def drawn(space: Space, events: Sequence[Event]) -> list[str]:
             data += piece
             if len(data) >= _READ_BYTES:
                 break
-        longest = sorted(
-            set(_STRING.findall(data.decode("utf-8", "ignore"))), key=lambda string: (-len(string), string)
-        )
-        strings.update(dict.fromkeys(longest[: max(1, STRINGS_MAX // len(events))]))
+        words = set(_STRING.findall(data.decode("utf-8", "ignore")))
+        longest = sorted(words, key=lambda string: (-len(string), string))
+        strings |= dict.fromkeys(longest[: max(1, STRINGS_MAX // len(events))])
         if len(strings) >= STRINGS_MAX:
             break
     return list(strings)
@@ -123,8 +123,7 @@ def proof_of(
 def _is_erased(space: Space, address: str) -> bool:
     """Say whether a pointer is known as erased, and gives not one byte."""
     try:
-        for _ in space.stream(address):
-            return False
+        next(iter(space.stream(address)), None)
     except Erased:
         return True
     return False

@@ -1,6 +1,6 @@
 """What a look at a memory found: what is wrong, in which stage, how bad, and what to type.
 
-An event's way is a row of stages (DESIGN 2.6): a hook fires, the event is written,
+An event's way is a row of stages (DESIGN 2.12): a hook fires, the event is written,
 indexed, retrievable, shown. The invariant: each finding names one stage, says what
 was seen there and what mends it; a report with no finding above a note is healthy.
 
@@ -9,6 +9,7 @@ Pure: it knows no storage.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from firsthand.moment import Moment
@@ -33,15 +34,11 @@ class Stage(StrEnum):
 
 
 class Severity(StrEnum):
-    """How bad a finding is."""
+    """How bad a finding is, the worst first."""
 
     BROKEN = "broken"  # something is lost, or nothing of it reaches the agent
     DEGRADED = "degraded"  # less, later or less surely than it should
     NOTE = "note"  # worth knowing; nothing is wrong
-
-
-_WEIGHT = {Severity.BROKEN: 0, Severity.DEGRADED: 1, Severity.NOTE: 2}
-_WAY = {stage: number for number, stage in enumerate(Stage)}
 
 
 @value
@@ -67,6 +64,21 @@ class Finding:
         return f"{self.stage}{whose}: {self.what}" + (f" ({self.mend})" if self.mend else "")
 
 
+def broken(stage: Stage, what: str, mend: str, agent: str = "") -> Finding:
+    """Make a finding of something that is lost."""
+    return Finding(stage, Severity.BROKEN, what, mend, agent)
+
+
+def degraded(stage: Stage, what: str, mend: str, agent: str = "") -> Finding:
+    """Make a finding of something that works less than it should."""
+    return Finding(stage, Severity.DEGRADED, what, mend, agent)
+
+
+def note(stage: Stage, what: str, mend: str = "", agent: str = "") -> Finding:
+    """Make a finding that is worth knowing, and no fault."""
+    return Finding(stage, Severity.NOTE, what, mend, agent)
+
+
 @value
 class Rate:
     """A share of things that went well: hits of so many."""
@@ -85,16 +97,10 @@ class Rate:
 
 @value
 class AgentHealth:
-    """The measures of one agent's memory (recall-problem 8.2).
+    """The measures of one agent's memory (recall-problem 8.2), as `measures` defines them.
 
     Attributes:
-        episodes: how many it has.
-        coverage: PC, episodes that are indexed and retrievable of those that were written.
-        recall: SRR, episodes found by their own name among the first three hits of an answer that would be shown,
-            of those tested.
-        ambient: ATR of a window of the newest ten names.
-        effective: of the cues that are chosen for a message about an episode, those that name it.
-        contradiction: keys of which an older value stands above the current one, of those with both.
+        coverage, recall, ambient, effective, contradiction: PC, SRR, ATR, effective ATR and contradiction rate.
         aliases: groups of names too alike to tell apart.
         missed: names that were not found, of coverage or of recall.
     """
@@ -115,13 +121,12 @@ class HealthReport:
     """A whole look at one store and namespace.
 
     Attributes:
-        time: when.
         findings: the worst first, and of these the one that comes first on an event's way.
         looked_at: the stages that were looked at.
         figures: what was measured, by name.
         agents: measures of each agent looked at.
         silent: SFR, canaries that were lost without a word to anybody, of those sent.
-        milliseconds: how long it took.
+        recorded: False where nothing was ever recorded, as after an installation.
     """
 
     store: str
@@ -133,6 +138,7 @@ class HealthReport:
     agents: tuple[AgentHealth, ...] = ()
     silent: Rate = Rate(0, 0)
     milliseconds: int = 0
+    recorded: bool = True
 
     @property
     def severity(self) -> Severity:
@@ -145,19 +151,26 @@ class HealthReport:
         return self.severity is Severity.NOTE
 
     @property
+    def state(self) -> str:
+        """How the memory is, in a word or a sentence for people."""
+        if not self.ok:
+            return str(self.severity)
+        return "healthy" if self.recorded else "ready; nothing recorded yet: start your agent"
+
+    @property
     def line(self) -> str:
         """What the agent and the user are told: empty when all is well, else the worst in one line."""
         bad = [finding for finding in self.findings if finding.severity is not Severity.NOTE]
-        if not bad:
-            return ""
         more = f"; and {len(bad) - 1} more: firsthand doctor" if len(bad) > 1 else ""
-        return f"memory is {self.severity}: {bad[0]}{more}"
+        return f"memory is {self.severity}: {bad[0]}{more}" if bad else ""
 
 
-def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
+def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Put the worst first, and of these what comes first on an event's way; each once."""
+    severities, stages = [*Severity], [*Stage]
     return tuple(
         sorted(
-            dict.fromkeys(findings), key=lambda finding: (_WEIGHT[finding.severity], _WAY[finding.stage], finding.agent)
+            dict.fromkeys(findings),
+            key=lambda finding: (severities.index(finding.severity), stages.index(finding.stage), finding.agent),
         )
     )

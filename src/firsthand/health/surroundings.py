@@ -1,4 +1,4 @@
-"""Looks at what stands around a store: hooks, the daemon, jobs, settings.
+"""Checks of what stands around a store: room, hooks, the daemon, jobs, settings.
 
 The invariant: that something runs is read from what it left behind (the time a hook
 last fired, the events that came of it), never from its being installed. An installed
@@ -10,9 +10,9 @@ written, are both found: the paper's pipeline was of the second kind for five da
 from __future__ import annotations
 
 import shlex
+import shutil
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shutil import which
 
@@ -21,13 +21,15 @@ from firsthand.agents.installation import Installed
 from firsthand.agents.pulse import Fired
 from firsthand.agents.waiting_calls import KeptCalls
 from firsthand.health import rows
-from firsthand.health.report import Finding, Severity, Stage
+from firsthand.health.report import Finding, Stage, broken, degraded, note
 from firsthand.hosts.hook import HookEvent
 from firsthand.moment import Moment
 from firsthand.space import Space
+from firsthand.storage import over_budget
 from firsthand.unasked import secret_library
 from firsthand.value import value
 
+DISK_BROKEN_BYTES, DISK_LOW_BYTES, WAL_LARGE_BYTES = 16 << 20, 256 << 20, 512 << 20
 SILENT_S = 86_400
 """A hook that fired so long before the last event of its host's sessions does not fire any more."""
 WRITTEN_WITHIN_S = 900
@@ -38,8 +40,7 @@ SLEEP_OVERDUE_S = 86_400
 FAULTS_RECENT_S = 86_400
 SPOOL_OLD_S = 120
 """A transcript is waited for half as long."""
-_MICROSECONDS = 1_000_000
-_NEVER_MS = 1 << 62
+_RUN = "firsthand agent jobs --run"
 
 
 @value
@@ -62,76 +63,116 @@ class DaemonState:
     broken: tuple[str, ...] = ()
 
 
-def of_installed(places: Sequence[Installed], at: Sequence[Fired], space: Space | None) -> list[Finding]:
+@value
+class Around:
+    """What stands around a store.
+
+    Attributes:
+        root, namespace: of the store.
+        space: it opened; None where it cannot be.
+        installed: what hosts are told of hooks; None: not looked at.
+        fired: when each hook fired last.
+        daemon: what is known of it; None: not looked at.
+        cwd: the folder whose project settings count.
+        free_bytes: on the disk; None asks the system.
+    """
+
+    root: Path
+    now: Moment
+    namespace: str | None = None
+    space: Space | None = None
+    installed: Sequence[Installed] | None = None
+    fired: Sequence[Fired] = ()
+    daemon: DaemonState | None = None
+    cwd: str = ""
+    free_bytes: int | None = None
+
+    @property
+    def now_s(self) -> float:
+        """The clock, in seconds since 1970."""
+        return self.now.microseconds / 1e6
+
+    def last_of_host(self, host: str) -> float | None:
+        """Say when something of a host's sessions was last written, in seconds since 1970; None for never."""
+        last = None if self.space is None else rows.last_of_host(self.space, host)
+        return None if last is None else last / 1e6
+
+
+def free_bytes(seen: Around) -> int:
+    """Say how much is left on the disk below a store."""
+    return shutil.disk_usage(seen.root).free if seen.free_bytes is None else seen.free_bytes
+
+
+def room(seen: Around) -> Iterator[Finding]:
+    """Look at the disk below a store."""
+    free = free_bytes(seen)
+    full = over_budget(seen.root, settings.load(seen.root).disk_budget_mb)
+    if full:
+        yield note(Stage.STORE, full, "firsthand store prune")
+    wal = seen.root / "firsthand.db-wal"
+    if free < DISK_LOW_BYTES:
+        finding = broken if free < DISK_BROKEN_BYTES else degraded
+        yield finding(Stage.STORE, f"{free >> 20:,} MB are left on the disk of {seen.root}", "free some space")
+    if wal.exists() and wal.stat().st_size > WAL_LARGE_BYTES:
+        what = f"{wal.stat().st_size >> 20:,} MB wait to be moved into the database: a reader has it open for long"
+        yield note(Stage.STORE, what, "end processes that were left over")
+
+
+# hooks and the daemon ----------------------------------------------------------------------------------
+
+
+def hooks(seen: Around) -> Iterator[Finding]:
     """Look at the settings of hosts that are to run hooks, and whether what they name is there."""
-    findings: list[Finding] = []
-    ours = [place for place in places if place.events or place.fault]
-    if not any(place.events for place in places) and not at:
-        what = "no host has hooks of Firsthand: nothing is recorded or shown by itself"
-        return [Finding(Stage.HOOKS, Severity.NOTE, what, "firsthand install HOST")]
-    for place in ours:
-        if place.fault:
-            findings.append(Finding(Stage.HOOKS, Severity.DEGRADED, place.fault, "mend the file by hand"))
-        elif gone := missing(place.command):
-            what = f"{place.where} runs {gone}, which is not there: no hook of {place.host} can run"
-            findings.append(Finding(Stage.HOOKS, Severity.BROKEN, what, place.mend))
-        elif not place.current:
-            what = f"{place.where} has hooks of another version of Firsthand"
-            findings.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, place.mend))
-        elif _is_held(place, at):
-            what = f"{place.host} holds back hooks of firsthand in {place.where}: {place.waits}"
-            mend = f"open {place.host}, type /hooks and trust those of firsthand"
-            findings.append(Finding(Stage.HOOKS, _severity(place.host, space), what, mend))
-        elif not any(fired.host == place.host for fired in at):
-            severity = _severity(place.host, space)
-            what = f"hooks of {place.host} are installed in {place.where} and have never fired"
-            findings.append(
-                Finding(Stage.HOOKS, severity, what, f"begin a session of {place.host}; it may ask to trust them")
-            )
-    return findings + _of_doubles([place for place in ours if place.events])
-
-
-def _of_doubles(places: Sequence[Installed]) -> list[Finding]:
-    """Look for hosts that are told of our hooks twice."""
-    findings = []
-    for host in dict.fromkeys(place.host for place in places):
-        where = [str(place.where) for place in places if place.host == host]
-        if len(where) > 1:
-            what = f"every hook of {host} runs {len(where)} times, by {' and '.join(where)}; it is answered once"
-            findings.append(Finding(Stage.HOOKS, Severity.NOTE, what, f"firsthand install {host} --remove, in one"))
-    of_project = {place.host for place in places if place.scope == "project"}
+    places = seen.installed or ()
+    if not any(place.events for place in places) and not seen.fired:
+        yield note(
+            Stage.HOOKS, "no host has hooks of Firsthand: nothing is recorded by itself", "firsthand install HOST"
+        )
+    for place in places:
+        yield from _place(place, seen) if place.events or place.fault else ()
+    of_project = {place.host for place in places if place.scope == "project" and place.events}
     if {"vscode", "copilot"} <= of_project:
         what = "VS Code runs the hooks of vscode and of copilot: what happens in it is recorded in two sessions"
-        findings.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, "firsthand install copilot --remove --project ."))
-    return findings
+        yield degraded(Stage.HOOKS, what, "firsthand install copilot --remove --project .")
+    for host in dict.fromkeys(place.host for place in places):
+        where = [str(place.where) for place in places if place.host == host and place.events]
+        if len(where) > 1:
+            what = f"every hook of {host} runs {len(where)} times, by {' and '.join(where)}; it is answered once"
+            yield note(Stage.HOOKS, what, f"firsthand install {host} --remove, in one")
 
 
-def _is_held(installed: Installed, at: Sequence[Fired]) -> bool:
+def _place(place: Installed, seen: Around) -> Iterator[Finding]:
+    """Look at one settings file; hooks that do not run are worse for a host whose sessions are in the log."""
+    finding = note if seen.last_of_host(place.host) is None else degraded
+    if place.fault:
+        yield degraded(Stage.HOOKS, place.fault, "mend the file by hand")
+    elif gone := missing(place.command):
+        what = f"{place.where} runs {gone}, which is not there: no hook of {place.host} can run"
+        yield broken(Stage.HOOKS, what, place.mend)
+    elif not place.current:
+        yield degraded(Stage.HOOKS, f"{place.where} has hooks of another version of Firsthand", place.mend)
+    elif _is_held(place, seen.fired):
+        what = f"{place.host} holds back hooks of firsthand in {place.where}: {place.waits}"
+        yield finding(Stage.HOOKS, what, f"open {place.host}, type /hooks and trust those of firsthand")
+    elif not any(hook.host == place.host for hook in seen.fired):
+        what = f"hooks of {place.host} are installed in {place.where} and have never fired"
+        yield finding(Stage.HOOKS, what, f"begin a session of {place.host}; it may ask to trust them")
+
+
+def _is_held(place: Installed, fired: Sequence[Fired]) -> bool:
     """Say whether a host holds hooks back; of one that fires, how it knows a changed hook may have changed."""
-    if installed.held.untrusted or installed.held.off:
-        return True
-    written_s = installed.where.stat().st_mtime if installed.held.changed else 0.0
-    fires = any(fired.host == installed.host and fired.moment.microseconds / 1e6 > written_s for fired in at)
-    return bool(installed.held.changed) and not fires
-
-
-def _severity(host: str, space: Space | None) -> Severity:
-    """Rate hooks that do not run: a host whose sessions are in the log is one that is used."""
-    active = space is not None and rows.last_of_host(space, host) is not None
-    return Severity.DEGRADED if active else Severity.NOTE
+    if place.held.untrusted or place.held.off or not place.held.changed:
+        return bool(place.held.untrusted or place.held.off)
+    written_s = place.where.stat().st_mtime
+    return not any(hook.host == place.host and hook.moment.microseconds / 1e6 > written_s for hook in fired)
 
 
 def missing(command: str) -> str:
     """Name the program or script of a command that is not there; empty when all are."""
     parts = commands(command)
-    if not parts:
-        return command
-    for words in parts:
-        paths = [word for number, word in enumerate(words) if number == 0 or word.endswith(".py")]
-        gone = [path for path in paths if not (Path(path).exists() if "/" in path else which(path))]
-        if gone:
-            return gone[0]
-    return ""
+    paths = [word for words in parts for at, word in enumerate(words) if at == 0 or word.endswith(".py")]
+    gone = [path for path in paths if not (Path(path).exists() if "/" in path else which(path))]
+    return next(iter(gone), "") if parts else command
 
 
 def commands(text: str) -> list[list[str]]:
@@ -148,145 +189,126 @@ def commands(text: str) -> list[list[str]]:
     return [command for command in split if command]
 
 
-def of_firing(space: Space, at: Sequence[Fired], now: Moment) -> list[Finding]:
+def firing(seen: Around) -> Iterator[Finding]:
     """Compare when hooks last fired with what was written of their hosts' sessions."""
-    findings: list[Finding] = []
-    for host in sorted({hook.host for hook in at}):
-        times = {hook.event: hook.moment.microseconds for hook in at if hook.host == host}
-        newest, prompt = max(times.values()), times.get(HookEvent.PROMPT)
-        written = rows.last_of_host(space, host)
+    for host in sorted({hook.host for hook in seen.fired}) if seen.space is not None else ():
+        times = {hook.event: hook.moment.microseconds / 1e6 for hook in seen.fired if hook.host == host}
+        newest, prompt, written = max(times.values()), times.get(HookEvent.PROMPT), seen.last_of_host(host)
         again = f"firsthand install {host}"
-        if written is not None and written - newest > SILENT_S * _MICROSECONDS:
-            what = f"no hook of {host} has fired since {Moment(newest)}, but its sessions go on: {Moment(written)}"
-            findings.append(Finding(Stage.HOOKS, Severity.BROKEN, what, again))
-        elif prompt is not None and newest - prompt > SILENT_S * _MICROSECONDS:
-            what = (
-                f"the prompt hook of {host} fired last at {Moment(prompt)}, others since: nothing is recalled unasked"
-            )
-            findings.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, again))
-        if prompt is None or (now.microseconds - prompt) < WRITTEN_WITHIN_S * _MICROSECONDS:
+        if written is not None and written - newest > SILENT_S:
+            what = f"no hook of {host} has fired since {_at(newest)}, but its sessions go on: {_at(written)}"
+            yield broken(Stage.HOOKS, what, again)
+        elif prompt is not None and newest - prompt > SILENT_S:
+            what = f"the prompt hook of {host} fired last at {_at(prompt)}, others since: nothing is recalled unasked"
+            yield degraded(Stage.HOOKS, what, again)
+        if prompt is None or seen.now_s - prompt < WRITTEN_WITHIN_S:
             continue
-        if written is None or prompt - written > WRITTEN_WITHIN_S * _MICROSECONDS:
-            since = "ever" if written is None else f"since {Moment(written)}"
-            what = f"hooks of {host} fire (last {Moment(prompt)}), but nothing of its sessions was written {since}"
-            findings.append(Finding(Stage.LOG, Severity.BROKEN, what, "firsthand agent jobs --run; firsthand import"))
-    return findings
+        if written is None or prompt - written > WRITTEN_WITHIN_S:
+            since = "ever" if written is None else f"since {_at(written)}"
+            what = f"hooks of {host} fire (last {_at(prompt)}), but nothing of its sessions was written {since}"
+            yield broken(Stage.LOG, what, "firsthand agent jobs --run; firsthand import")
 
 
-def of_jobs(store: Path, now: Moment, namespace: str | None = None) -> list[Finding]:
-    """Look at what hooks left to do (in a namespace): overdue, failing, given up; and at what waits to be recorded."""
-    findings: list[Finding] = []
-    waiting = jobs.pending(store, namespace)
+def _at(seconds: float) -> Moment:
+    return Moment(int(seconds * 1e6))
+
+
+def daemon(seen: Around) -> Iterator[Finding]:
+    """Look at the server of hooks. One that does not run is no fault: the next hook starts it."""
+    state = seen.daemon
+    if state is None or not state.wanted:
+        return
+    for what in state.broken:
+        yield broken(Stage.HOOKS, what, "firsthand install HOST")
+    if state.alone:
+        what = f"no server answers hooks ({state.alone}): each is answered by a process of its own, and slower"
+        yield note(Stage.DAEMON, what, "firsthand serve")
+    stop = "firsthand serve --stop; the next hook starts another"
+    if state.version not in ("", state.expected):
+        yield degraded(Stage.DAEMON, f"the server is of version {state.version}, this is {state.expected}", stop)
+    if state.fault:
+        yield degraded(Stage.DAEMON, state.fault, stop)
+
+
+# what hooks left to do ---------------------------------------------------------------------------------
+
+
+def work(seen: Around) -> Iterator[Finding]:
+    """Look at what hooks left to do: overdue, failing, given up; and at what waits to be recorded."""
+    waiting = jobs.pending(seen.root, seen.namespace)
     failing = [job for job in waiting if job.tries and job.why]
-    others = [job for job in waiting if job.kind != jobs.SLEEP]
-    overdue = [job for job in others if now.milliseconds - _due_ms(store, job) > OVERDUE_S * 1000]
-    findings += _of_sleeps(waiting, now)
+    overdue = [job for job in waiting if job.kind != jobs.SLEEP and _late_s(seen, job) > OVERDUE_S]
     if failing:
         what = f"{len(failing):,} of {len(waiting):,} jobs fail, such as {failing[0].kind}: {failing[0].why}"
-        findings.append(Finding(Stage.JOBS, Severity.DEGRADED, what, "firsthand agent jobs --run"))
+        yield degraded(Stage.JOBS, what, _RUN)
     elif overdue:
         what = f"{len(overdue):,} jobs should have run an hour ago, the first is {overdue[0].kind}"
-        findings.append(Finding(Stage.JOBS, Severity.DEGRADED, what, "firsthand agent jobs --run"))
+        yield degraded(Stage.JOBS, what, _RUN)
+    for job in waiting:
+        late_s = seen.now_s - job.after_ms / 1000
+        if job.kind == jobs.SLEEP and late_s >= SLEEP_OVERDUE_S:
+            tried = f"; it was begun {job.tries} times and not finished" if job.tries else "; nothing was idle enough"
+            what = f"a sleep was due {health_line.age(late_s)} ago and is not done{tried}"
+            yield degraded(Stage.JOBS, what, f"firsthand agent sleep --agent {shlex.quote(job.agent)}", job.agent)
     recent = [
-        fault
-        for fault in faults.faults(store, namespace)
-        if fault.time is None or now.microseconds - fault.time.microseconds < FAULTS_RECENT_S * _MICROSECONDS
-    ]
+        fault for fault in faults.faults(seen.root, seen.namespace)
+        if fault.time is None or seen.now_s - fault.time.microseconds / 1e6 < FAULTS_RECENT_S
+    ]  # fmt: skip
     dropped = [fault for fault in recent if faults.GIVEN_UP in fault.text]
     if dropped:
         what = f"{len(dropped):,} jobs were given up within a day, the last: {dropped[-1].where}: {dropped[-1].text}"
-        findings.append(Finding(Stage.JOBS, Severity.BROKEN, what, "firsthand agent jobs shows what is left"))
+        yield broken(Stage.JOBS, what, "firsthand agent jobs shows what is left")
     elif recent:
         what = f"{len(recent):,} faults of hooks within a day, the last: {recent[-1].where}: {recent[-1].text}"
-        findings.append(Finding(Stage.HOOKS, Severity.DEGRADED, what, "firsthand agent jobs"))
-    return findings + _of_calls(store, now) + _of_waiting(store / "hooks" / "waiting", now)
+        yield degraded(Stage.HOOKS, what, "firsthand agent jobs")
 
 
-def _of_sleeps(waiting: Sequence[jobs.Job], now: Moment) -> list[Finding]:
-    """Look for agents whose sleep is switched on and did not happen for a day."""
-    findings = []
-    for job in waiting:
-        late_s = (now.milliseconds - job.after_ms) / 1000
-        if job.kind != jobs.SLEEP or late_s < SLEEP_OVERDUE_S:
-            continue
-        tried = f"; it was begun {job.tries} times and not finished" if job.tries else "; nothing was idle enough"
-        what = f"a sleep was due {health_line.age(late_s)} ago and is not done{tried}"
-        mend = f"firsthand agent sleep --agent {shlex.quote(job.agent)}"
-        findings.append(Finding(Stage.JOBS, Severity.DEGRADED, what, mend, job.agent))
-    return findings
+def _late_s(seen: Around, job: jobs.Job) -> float:
+    """Say how long a job could have been done: since it was left, or may run; -1 for one that is gone meanwhile."""
+    folder = jobs.folder(seen.root)
+    left = [_written_s(folder / f"{job.name}{ends}", 0.0) for ends in (jobs.WAITS, jobs.RUNS)]
+    return seen.now_s - max(job.after_ms / 1000, *left) if any(left) else -1.0
 
 
-def _due_ms(store: Path, job: jobs.Job) -> int:
-    """Say since when a job should be done: since it was left, or from when on it may be; gone ones are not due."""
-    left = []
-    for ends in (jobs.WAITS, jobs.RUNS):
-        with suppress(FileNotFoundError):
-            left.append(int((jobs.folder(store) / f"{job.name}{ends}").stat().st_mtime * 1000))
-    return max(job.after_ms, *left) if left else _NEVER_MS
-
-
-def _of_calls(store: Path, now: Moment) -> list[Finding]:
-    """Look for calls of hooks that are not in the log: those that wait, however short, and those set aside."""
-    calls = KeptCalls(store)
-    waiting, aside, findings = calls.waiting(), calls.set_aside(), []
-    if waiting:
-        oldest = health_line.age(now.microseconds / 1e6 - min(map(_kept_s, waiting)))
-        what = f"{len(waiting):,} calls of hooks wait in {calls.folder} to be recorded, the oldest for {oldest}"
-        findings.append(Finding(Stage.LOG, Severity.DEGRADED, what, "firsthand agent jobs --run"))
-    if aside:
-        what = f"{len(aside):,} calls of hooks could not be recorded and are set aside in {calls.aside_folder}"
-        findings.append(Finding(Stage.LOG, Severity.BROKEN, what, "firsthand agent jobs --retry"))
-    return findings
-
-
-def _kept_s(path: Path) -> float:
-    """Say when a call was kept, in seconds since 1970; now for one that was recorded meanwhile."""
+def _written_s(path: Path, gone: float) -> float:
+    """Say when a file was written, in seconds since 1970; ``gone`` for one that is gone meanwhile."""
     try:
         return path.lstat().st_mtime
     except FileNotFoundError:
-        return time.time()
+        return gone
 
 
-def _of_waiting(folder: Path, now: Moment) -> list[Finding]:
-    """Look for sessions whose transcript did not come, and what hooks were told of them was not recorded instead."""
-    files = [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
-    old = [path for path in files if now.microseconds / 1e6 - path.stat().st_mtime > SPOOL_OLD_S]
-    if not old:
-        return []
-    what = f"what hooks were told of {len(old):,} sessions waits in {folder} for a transcript that did not come"
-    return [Finding(Stage.LOG, Severity.DEGRADED, what, "firsthand agent jobs --run")]
+def calls(seen: Around) -> Iterator[Finding]:
+    """Look for calls of hooks that are not in the log: those that wait, however short, and those set aside."""
+    kept = KeptCalls(seen.root)
+    waiting, aside = kept.waiting(), kept.set_aside()
+    if waiting:
+        oldest = health_line.age(seen.now_s - min(_written_s(path, time.time()) for path in waiting))
+        what = f"{len(waiting):,} calls of hooks wait in {kept.folder} to be recorded, the oldest for {oldest}"
+        yield degraded(Stage.LOG, what, _RUN)
+    if aside:
+        what = f"{len(aside):,} calls of hooks could not be recorded and are set aside in {kept.aside_folder}"
+        yield broken(Stage.LOG, what, "firsthand agent jobs --retry")
+    folder = seen.root / "hooks" / "waiting"
+    spools = [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
+    old = [path for path in spools if seen.now_s - _written_s(path, time.time()) > SPOOL_OLD_S]
+    if old:
+        what = f"what hooks were told of {len(old):,} sessions waits in {folder} for a transcript that did not come"
+        yield degraded(Stage.LOG, what, _RUN)
 
 
-def of_settings(store: Path, cwd: str) -> list[Finding]:
+def switches(seen: Around) -> Iterator[Finding]:
     """Look at the switches: files that cannot be read, and mechanisms that are off."""
-    chosen = settings.load(store, cwd)
-    findings = [Finding(Stage.SETTINGS, Severity.DEGRADED, fault, "mend the file") for fault in chosen.faults]
-    off = [
-        name for name in ("record", "preamble", "cues", "recall", "actions", "episodes") if not getattr(chosen, name)
-    ]
+    chosen = settings.load(seen.root, seen.cwd)
+    for fault in chosen.faults:
+        yield degraded(Stage.SETTINGS, fault, "mend the file")
+    names = ("record", "preamble", "cues", "recall", "actions", "episodes")
+    off = [name for name in names if not getattr(chosen, name)]
     if off:
         what = f"switched off: {', '.join(off)}"
         if "cues" in off and "recall" in off:
             what += "; nothing reminds the agent of what it does not think of itself (recognition failure)"
-        findings.append(Finding(Stage.SETTINGS, Severity.NOTE, what, f"firsthand agent switch {off[0]} on"))
+        yield note(Stage.SETTINGS, what, f"firsthand agent switch {off[0]} on")
     if chosen.redact and not secret_library.is_installed():
         what = "secrets are replaced by their shape alone; more vendors' keys are known with the extra"
-        findings.append(Finding(Stage.SETTINGS, Severity.NOTE, what, f"pip install '{secret_library.EXTRA}'"))
-    return findings
-
-
-def of_daemon(seen: DaemonState | None) -> list[Finding]:
-    """Look at the server of hooks. One that does not run is no fault: the next hook starts it."""
-    if seen is None or not seen.wanted:
-        return []
-    findings = [Finding(Stage.HOOKS, Severity.BROKEN, what, "firsthand install HOST") for what in seen.broken]
-    if seen.alone:
-        what = f"no server answers hooks ({seen.alone}): each is answered by a process of its own, and slower"
-        findings.append(Finding(Stage.DAEMON, Severity.NOTE, what, "firsthand serve"))
-    stop = "firsthand serve --stop; the next hook starts another"
-    if seen.version not in ("", seen.expected):
-        what = f"the server is of version {seen.version}, this is {seen.expected}"
-        findings.append(Finding(Stage.DAEMON, Severity.DEGRADED, what, stop))
-    if seen.fault:
-        findings.append(Finding(Stage.DAEMON, Severity.DEGRADED, seen.fault, stop))
-    return findings
+        yield note(Stage.SETTINGS, what, f"pip install '{secret_library.EXTRA}'")

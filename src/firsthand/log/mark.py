@@ -91,9 +91,9 @@ class EarlierStore:
 
 
 def home_of(root: Path, uuid: bytes) -> Home:
-    """Say where a store lies now."""
+    """Say where a store lies now; its folder may be gone."""
     resolved = root.resolve()
-    return Home(uuid, resolved.stat().st_ino, str(resolved))
+    return Home(uuid, resolved.stat().st_ino if resolved.exists() else 0, str(resolved))
 
 
 class MarkFile:
