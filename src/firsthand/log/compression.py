@@ -20,14 +20,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from backports.zstd import (
-    CompressionParameter,
-    ZstdCompressor,
-    ZstdDecompressor,
-    ZstdDict,
-    ZstdError,
-    get_frame_info,
-)
+from .zstd import CompressionParameter, ZstdCompressor, ZstdDecompressor, ZstdDict, ZstdError, get_frame_info
 
 RAW, ZSTD, ZSTD_DICTIONARY_1 = 0, 1, 2
 BODY_BYTES_MAX = 64 * 1024 * 1024

@@ -21,13 +21,7 @@ import struct
 from collections.abc import Callable, Iterator
 from itertools import accumulate
 
-from backports.zstd import (
-    CompressionParameter,
-    ZstdCompressor,
-    ZstdDecompressor,
-    ZstdError,
-    get_frame_info,
-)
+from .zstd import CompressionParameter, ZstdCompressor, ZstdDecompressor, ZstdError, get_frame_info
 
 FRAME_BYTES = 1024 * 1024
 STORED_FRAME_BYTES_MAX = FRAME_BYTES + FRAME_BYTES // 128  # what does not shrink grows by headers only
