@@ -7,5 +7,9 @@ if sys.version_info >= (3, 14):  # nobody has run it there yet
 else:
     from backports import zstd
 
-CompressionParameter, ZstdError, get_frame_info = zstd.CompressionParameter, zstd.ZstdError, zstd.get_frame_info
-ZstdCompressor, ZstdDecompressor, ZstdDict = zstd.ZstdCompressor, zstd.ZstdDecompressor, zstd.ZstdDict
+CompressionParameter = zstd.CompressionParameter
+ZstdCompressor = zstd.ZstdCompressor
+ZstdDecompressor = zstd.ZstdDecompressor
+ZstdDict = zstd.ZstdDict
+ZstdError = zstd.ZstdError
+get_frame_info = zstd.get_frame_info
