@@ -28,7 +28,7 @@ def named(episodes: tuple[MadeEpisode, ...]) -> list[Named]:
 
 
 def _named(name: str, one: MadeEpisode) -> Named:
-    return Named(name, "Episodes", *(frozenset(words_of(text, STEMS)) for text in (name, one.topic)))
+    return Named(name, "Episodes", frozenset(words_of(f"{name} {one.topic}", STEMS)))
 
 
 def effective(episodes: tuple[MadeEpisode, ...]) -> tuple[float, float]:

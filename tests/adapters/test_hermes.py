@@ -80,7 +80,7 @@ def test_a_whole_life(home, provider):
     assert recalled["outcome"] == "found"
     assert kept["new"] is True
     assert "db7.internal:5544" in host.compress()
-    host.turn("go and migrate the invoices table", answer="migrated the invoices table")
+    host.turn("migrate the invoices table now", answer="migrated the invoices table of the shop")
     provider.on_session_end(host.messages)
     provider.on_session_switch("s2", parent_session_id="s1", reset=True)
     told = provider.system_prompt_block()
@@ -88,7 +88,7 @@ def test_a_whole_life(home, provider):
     assert "## " in told
     with Memory.open(home / "store", read_only=True) as memory:
         said = [one.text for one in memory.events("hermes:s1") if one.kind is Kind.USER_MESSAGE]
-        assert said == ["the staging database is db7.internal:5544", "which port?", "go and migrate the invoices table"]
+        assert said == ["the staging database is db7.internal:5544", "which port?", "migrate the invoices table now"]
         assert [one.meta["session"] for one in memory.agent("hermes").own(Kind.EPISODE)] == ["hermes:s1"]
 
 

@@ -20,8 +20,8 @@ from agents_made import AGENTS, all_made
 from cues_bench import STEMS, effective
 
 
-def named(name: str, group: str = "Episodes", about: str = "") -> Named:
-    return Named(name, group, frozenset(words_of(name, STEMS)), frozenset(words_of(about, STEMS)))
+def named(name: str, group: str = "Episodes") -> Named:
+    return Named(name, group, frozenset(words_of(name, STEMS)))
 
 
 NAMES = [named(f"2026-03-{30 - n:02}-{slug}") for n, slug in enumerate(
@@ -75,7 +75,7 @@ def test_names_chosen_for_the_message_cover_what_a_window_does_not(agent):
 
 @given(
     st.lists(
-        st.builds(named, name=st.text(max_size=40), group=st.sampled_from("AB"), about=st.text(max_size=40)),
+        st.builds(named, name=st.text(max_size=40), group=st.sampled_from("AB")),
         max_size=20,
     ),
     st.text(max_size=80),
@@ -90,7 +90,7 @@ def test_never_over_the_budget_and_always_the_same(names, message, tokens_max):
 
 
 def episode(agent, name: str, session: str) -> str:
-    meta = {"name": name, "session": session, "through": 1, "terms": ["zebra"]}
+    meta = {"name": name, "session": session, "through": 1}
     draft = Draft(Kind.EPISODE, b"# x", "text/markdown", meta, agent=agent.name, trust=Trust.AGENT)
     return agent.space.append([draft], session=agent.session)[0].pointer
 
@@ -105,14 +105,14 @@ def test_the_newest_version_of_each_counts(memory):
     episode(agent, "2026-03-01-old", "a")
     agent.learn("retry", "three")
     assert len(groups(agent)) == 2
-    newest = episode(agent, "2026-03-02-new", "a")
+    newest = episode(agent, "2026-03-02-new-zebra", "a")
     agent.learn("retry", "five")
     agent.learn("entities/ada", "owner")
-    expected = [("Entities", "ada"), ("Knowledge", "retry"), ("Episodes", "2026-03-02-new")]
+    expected = [("Entities", "ada"), ("Knowledge", "retry"), ("Episodes", "2026-03-02-new-zebra")]
     assert groups(agent) == expected
     assert names_of(agent)[2].pointer == newest
     assert agent.cues("who is the owner?").names[0] == "ada"
-    assert agent.cues("the zebras").names[0] == "2026-03-02-new"
+    assert agent.cues("the zebras").names[0] == "2026-03-02-new-zebra"
     (agent.folder / "knowledge/retry.md").unlink()
     agent.follow()
     assert groups(agent) == [expected[0], expected[2]]

@@ -6,8 +6,8 @@ import pytest
 from sessions_made import at, bootstrap, plain
 
 from firsthand import InvalidArgument, Kind, Query
-from firsthand.agents.episode_list import CHECK
-from firsthand.agents.episode_names import aliases, alike
+from firsthand.agents.episode import CHECK
+from firsthand.agents.episode_names import aliases
 from firsthand.agents.episode_writer import FOUND_WITHIN, catch_up, close, due
 
 
@@ -49,15 +49,13 @@ def test_a_session_that_went_on_has_a_new_version_of_the_same_name(memory, agent
     assert "512 entries" not in memory.expand(first.pointer).decode()
 
 
-def test_a_new_topic_is_a_new_name(memory, agent):
-    """A session that turned to something else is named by that."""
-    first = closed(agent, "s", "the retry queue").episode
-    session = memory.session("s")
-    for number in range(12):
-        session.user(f"Now build the zebra enclosure with giraffe fences, hippo pond and lion den, step {number}.")
-    second = close(agent, "s").episode
-    assert not alike(first.name, second.name)
-    assert "zebra" in second.topic
+def test_a_session_is_named_by_its_first_request_that_says_something(memory, agent):
+    """A session that began with a greeting alone has no topic in its name until something is asked."""
+    agent.enrol("s")
+    memory.session("s").user("hi", time=at(0))
+    assert close(agent, "s").episode.name == "2026-09-21-session"
+    memory.session("s").user("Please build the zebra enclosure with giraffe fences.", time=at(1))
+    assert close(agent, "s").episode.topic == "please build zebra enclosure giraffe fences"
 
 
 def test_like_sessions_have_names_that_tell_them_apart(memory, agent):

@@ -10,7 +10,6 @@ from firsthand.agents.preamble import (
     COMMITMENTS,
     EPISODIC,
     HEADING,
-    LIVE,
     PROCEDURAL,
     SECTIONS,
     SEMANTIC,
@@ -30,12 +29,12 @@ def words(text: str) -> int:
     return len(text.split())
 
 
-def test_sections_stand_in_their_order_under_their_groups():
-    """What changes least comes first, what is open last; health before all, a hint last; a group's line once."""
+def test_sections_stand_in_their_order():
+    """What changes least is first, what is open last; health before all, a hint last; earlier sessions are counted."""
     made = preamble(
         [
-            Part(LIVE, "user: \u201cfix it\u201d", (POINTER,), "### today"),
-            Part(LIVE, "changed: `a`", (POINTER,), "### today"),
+            Part(EPISODIC, "user: \u201cfix it\u201d", (POINTER,)),
+            Part(EPISODIC, "changed: `a`", (POINTER,)),
             Part(COMMITMENTS, "failed: `make`"),
             Part(PROCEDURAL, "never push\n## to main"),
             Part(SEMANTIC, "retry policy: three", name="retry policy"),
@@ -44,11 +43,14 @@ def test_sections_stand_in_their_order_under_their_groups():
         tokens_max=1_000,
         health="memory is degraded",
         hint="[recall(query)]",
+        session="today",
+        earlier=2,
     )
     assert made.text.splitlines() == [
         "memory is degraded", HEADING, "## Rules", "- never push ## to main", "## Facts and names",
-        "Check before writing new knowledge: retry policy, billing", "- retry policy: three", "## The last session",
-        "### today", "- user: \u201cfix it\u201d", "- changed: `a`", "## Open", "- failed: `make`", "[recall(query)]",
+        "Check before writing new knowledge: retry policy, billing", "- retry policy: three",
+        "## The last session: today", "- user: \u201cfix it\u201d", "- changed: `a`", "## Open", "- failed: `make`",
+        "[Not in this preamble: 2 earlier sessions]", "[recall(query)]",
     ]  # fmt: skip
     assert (made.tokens, made.left_out, made.names_left_out) == (estimate(made.text), {}, 0)
 
@@ -96,10 +98,10 @@ def test_the_index_of_names_is_always_in():
 def test_a_budget_that_holds_nothing_is_refused():
     """Too few tokens for what must be said, and no number of tokens, are errors that name what is needed."""
     with pytest.raises(InvalidArgument, match=r"takes \d+ tokens here; got 3"):
-        preamble([Part(LIVE, "x")], tokens_max=3)
+        preamble([Part(EPISODIC, "x")], tokens_max=3)
     for wrong in (0, True, 1.5):
         with pytest.raises(InvalidArgument, match="whole number"):
-            preamble([Part(LIVE, "x")], tokens_max=wrong)
+            preamble([Part(EPISODIC, "x")], tokens_max=wrong)
     with pytest.raises(InvalidArgument, match="sections"):
         preamble([Part("other", "x")], tokens_max=100)
 
@@ -109,7 +111,6 @@ PARTS = st.lists(
         Part,
         section=st.sampled_from(SECTIONS),
         text=st.text(min_size=1, max_size=200),
-        group=st.sampled_from(["", "### one", "### other"]),
         name=st.sampled_from(["", "", "one name", "other"]),
     ),
     max_size=25,
@@ -129,4 +130,4 @@ def test_never_over_the_budget(parts, tokens_max, health, count):
         assert "Check before writing new knowledge" in made.text
     lines = made.text.splitlines()
     ours = [line for line in lines if set(line) - set("health ")]  # but for the health line, which is cut anywhere
-    assert all(line.startswith(("- ", "### ", "## ", "# ", "[", "Check")) for line in ours)
+    assert all(line.startswith(("- ", "## ", "# ", "[", "Check")) for line in ours)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from firsthand import Kind, Trust
-from firsthand.agents.preamble_source import NOTES_TOLD, preamble_of
+from firsthand.agents.preamble_source import NOTES_TOLD
 from firsthand.errors import DecisionRefused
 from firsthand.event import Draft
 from firsthand.ledger.lineage import lineage_of
@@ -28,8 +28,8 @@ def session(agent, name: str):
     return agent.space.session(name, agent=agent.name)
 
 
-def episode(agent, name: str, of: str, text: str = "", terms=()) -> str:
-    meta = {"name": name, "session": of, "topic": name[11:], "through": 1, "terms": list(terms)}
+def episode(agent, name: str, of: str, text: str = "") -> str:
+    meta = {"name": name, "session": of, "topic": name[11:], "through": 1}
     draft = Draft(Kind.EPISODE, (text or f"# {name}\n").encode(), "text/markdown", meta, trust=Trust.AGENT)
     return agent.space.append([draft], session=agent.session)[0].pointer
 
@@ -49,8 +49,8 @@ def test_a_new_agent_is_told_nothing(agent):
     assert (agent.preamble().text, agent.cues("anything").text) == ("", "")
 
 
-def test_the_last_sessions_are_told_as_they_are_on_record(agent):
-    """Of the last session what was asked first and last, the last answer, files and commits, each with its pointer."""
+def test_the_last_session_is_told_as_it_is_on_record(agent):
+    """What was asked first and last, the last answer, files and commits, with pointers; older sessions are counted."""
     one = session(agent, "one")
     one.user("Ship the exporter to the staging host.", time=at(0))
     one.agent("It is on staging.", time=at(1))
@@ -61,37 +61,46 @@ def test_the_last_sessions_are_told_as_they_are_on_record(agent):
     two.tool_result(edit, "ok", tool="edit", time=at(3), meta={"cwd": "/srv/shop"})
     commit = two.tool_call("bash", {"command": "git commit -m 'move the queue'"}, time=at(4))
     two.tool_result(commit, "[main 1a2b3c4] move the queue", tool="bash", time=at(4))
-    two.user("And now document how it is drained.", time=at(5))
-    two.agent("Documented. " + "It is long. " * 100, time=at(6))
+    two.user("And now document how the queue is drained by hand.", time=at(5))
+    two.agent("Documented by hand in the manual. " + "It is long. " * 100, time=at(6))
     session(agent, "two/agent-1").user("a task of the subagent", time=at(7))
     made = agent.preamble()
-    assert [part.group for part in made.parts][-1] == "### 2026-09-21 14:15 to 14:19, 2 requests"
-    live = lines(made, "live")
+    assert "## The last session: 2026-09-21 14:15 to 14:19, 2 requests\n" in made.text
+    live = lines(made, "episodic")
     assert live[:2] == [
         "user, first: \u201cMove the retry queue to its own file.\u201d",
-        "user, last: \u201cAnd now document how it is drained.\u201d",
+        "user, last: \u201cAnd now document how the queue is drained by hand.\u201d",
     ]
-    assert live[2].startswith("the agent said: \u201cDocumented. It is long.")
+    assert live[2].startswith("the agent said: \u201cDocumented by hand in the manual. It is long.")
     assert live[2].endswith("It is long. ...\u201d")
     assert live[3:] == ["changed: `src/queue.py`", "commit 1a2b3c4: \u201cmove the queue\u201d"]
-    assert lines(made, "episodic") == [
-        "user: \u201cShip the exporter to the staging host.\u201d", "the agent said: \u201cIt is on staging.\u201d"
-    ]  # fmt: skip
+    assert "exporter" not in made.text
+    assert "[Not in this preamble: 1 earlier session]" in made.text
     assert "subagent" not in made.text
     assert all(part.pointers for part in made.parts)
 
 
+def test_what_says_nothing_by_itself_is_not_told(agent):
+    """A request or an answer of few words is left out; a session of such alone gives way to the one before it."""
+    one = session(agent, "one")
+    one.user("Move the retry queue to its own file.", time=at(0))
+    run(one, "git mv retry.py queue.py", 0, 1)
+    one.agent("All clean, all done.", time=at(2))
+    two = session(agent, "two")
+    two.user("alright, where were we?", time=at(3))
+    two.agent("We are done.", time=at(4))
+    assert lines(agent.preamble(), "episodic") == ["user: \u201cMove the retry queue to its own file.\u201d"]
+
+
 def test_what_failed_and_was_not_mended_is_open(agent):
-    """A command that failed and did not go well since, in any later session, and calls without a result of the last."""
+    """A command that failed and did not go well since, and calls without a result, of the last session."""
     one = session(agent, "one")
     one.user("mend the build and the deploy", time=at(0))
     run(one, "npm test", 1, 1)
     run(one, "make deploy", 2, 2)
-    one.tool_call("bash", {"command": "sleep 9"}, call_id="a", time=at(3))
-    two = session(agent, "two")
-    two.user("go on with the build of yesterday", time=at(4))
-    run(two, "cd x && CI=1 npm test", 0, 5)
-    two.tool_call("bash", {"command": "npm publish"}, call_id="b", time=at(6))
+    one.user("go on with the build of yesterday", time=at(4))
+    run(one, "cd x && CI=1 npm test", 0, 5)
+    one.tool_call("bash", {"command": "npm publish"}, call_id="b", time=at(6))
     assert lines(agent.preamble(), "commitments") == [
         "failed, exit code 2, not run with success since: `make deploy`", "no result on record: `bash: npm publish`"
     ]  # fmt: skip
@@ -180,24 +189,18 @@ def test_what_the_first_edition_read_by_rule_is_shown_nowhere(agent, memory):
 
 
 def test_a_tool_is_named_only_where_the_host_has_it(agent):
-    """Tools are named when the caller says so, or a session of that host called one; else no word of them."""
-    one = session(agent, "claude-code:1")
-    one.user("where did we leave the parser?")
-    assert "expand" not in preamble_of(agent, host="claude-code").text
+    """Tools are named when the caller says that the session has them; else no word of them."""
+    session(agent, "claude-code:1").user("Please mend the parser of the gateway.")
     assert "expand" not in agent.preamble().text
     assert "expand(pointer)" in agent.preamble(tools=["expand", "recall"]).text
-    one.tool_call("mcp__firsthand__recall", {"query": "parser"})
-    assert "expand" not in preamble_of(agent).text
-    assert "expand(pointer)" in preamble_of(agent, host="claude-code").text
-    assert "expand" not in preamble_of(agent, host="codex").text
 
 
 def test_cues_are_names_of_episodes_knowledge_and_entities(agent):
-    """The name that the message is about comes first, by the words of its topic too; knowledge is among them."""
-    episode(agent, "2026-03-01-exporter", "a", terms=["parquet", "sensor"])
-    episode(agent, "2026-03-02-billing", "b", terms=["invoice"])
+    """The name that the message is about comes first, by the words of its topic; knowledge is among them."""
+    episode(agent, "2026-03-01-parquet-sensor-exporter", "a")
+    episode(agent, "2026-03-02-billing", "b")
     agent.learn("retry policy", "of the gateway")
-    assert agent.cues("the sensors look odd").names[0] == "2026-03-01-exporter"
+    assert agent.cues("the sensors look odd").names[0] == "2026-03-01-parquet-sensor-exporter"
     assert agent.cues("which retries does the gateway make?").names[0] == "retry policy"
 
 
@@ -217,15 +220,15 @@ def test_a_long_session_is_read_at_its_ends_only(agent, memory):
     agent.enrol("long")
     for start in range(0, 20_000, 5_000):
         drafts = [
-            Draft(Kind.TOOL_RESULT if n % 5 else Kind.USER_MESSAGE, f"please look at line {start + n} of it".encode(),
-                  trust=Trust.TRUSTED)
+            Draft(Kind.TOOL_RESULT if n % 5 else Kind.USER_MESSAGE,
+                  f"please look at line {start + n} of the log file".encode(), trust=Trust.TRUSTED)
             for n in range(5_000)
         ]  # fmt: skip
         memory.append(drafts, session="long")
     for one in made("noument", total=300):
-        episode(agent, one.name, one.session, "\n".join(one.said) * 20, one.topic.split())
+        episode(agent, one.name, one.session, "\n".join(one.said) * 20)
     assert (
-        "requests in the 1,040 of 20,000 events that were read\n- user, first: \u201cplease look at line 0 of it"
+        "requests in the 1,040 of 20,000 events that were read\n- user, first: \u201cplease look at line 0 of the log"
         in agent.preamble().text
     )
     start = time.process_time()

@@ -88,7 +88,7 @@ def test_a_part_that_is_out_is_shown_nowhere_and_the_rest_is(memory, decide):
     undo = decide(world)
     places = world.places()
     assert leaks(places) == {}
-    for place in ("recall: invoices of October", "preamble", "timeline"):
+    for place in ("recall: invoices of October", "timeline"):
         assert "invoices of October" in places[place]
     undo()
     assert world.exact_places() == before

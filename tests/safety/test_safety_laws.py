@@ -145,16 +145,14 @@ def test_no_number_of_untrusted_statements_moves_what_users_said(told, first):
 
 
 def test_an_episode_is_not_named_by_a_page_that_the_agent_says_again(memory, agent):
-    """What a tool brought, and an agent repeats, is a word of no episode's name; what the user repeats may be."""
-    for name, speaks in (("by agent", "agent"), ("by user", "user")):
-        agent.enrol(name)
-        session = memory.session(name, agent="shop")
-        session.user("Keep the books of the shop, please.")
-        session.tool_result(session.tool_call("fetch", {}), f"{CANARY}\n")
-        getattr(session, speaks)(CANARY)
-        session.agent("The books are kept.")
+    """What a tool brought, and an agent repeats, is a word of no episode's name: the user's request alone names it."""
+    agent.enrol("s")
+    session = memory.session("s", agent="shop")
+    session.user("Keep the books of the shop, please.")
+    session.tool_result(session.tool_call("fetch", {}), f"{CANARY}\n")
+    session.agent(CANARY)
     agent.catch_up(quiet_seconds=0)
-    assert {one.session: CANARY in one.name for one in agent.episodes()} == {"by agent": False, "by user": True}
+    assert [episode.topic for episode in agent.episodes()] == ["keep books shop please"]
 
 
 def test_one_untrusted_case_taints_no_rule(memory):

@@ -48,7 +48,6 @@ def test_a_poisoned_message_goes_with_all_that_was_made_of_it(memory, agent):
     assert [one.action for one in made] == ["quarantine"] * 4  # the message, two notes, the episode
     assert "99" not in believed(agent, "anything")
     assert "as said" not in agent.preamble().text
-    assert ("## Sessions" in digest, "## Sessions" in digest_of(agent).text) == (True, False)
     assert ("use port 99" in told, "use port 99" in agent.preamble().text) == (True, False)
     assert lineage_of(memory).quarantine(bad.pointer) == ()
     assert digest_of(agent, as_of=before).text == digest

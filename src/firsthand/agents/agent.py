@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from firsthand.agent_space import AgentSpace, agent_names
-from firsthand.agents import cues, episode_list, episode_writer, files, inbox, preamble_source, settings
+from firsthand.agents import cues, episode_writer, files, inbox, preamble_source, settings
 from firsthand.agents.cues import Cues
-from firsthand.agents.episode import Episode
+from firsthand.agents.episode import Episode, episodes
 from firsthand.agents.episode_writer import CaughtUp, Closed
 from firsthand.agents.files import FileChange, Followed
 from firsthand.agents.inbox import Message
@@ -24,7 +24,7 @@ class Agent(AgentSpace):
 
     def episodes(self) -> tuple[Episode, ...]:
         """Give the record of each of the agent's sessions that has one, the newest version of each, oldest first."""
-        return episode_list.episodes(self)
+        return episodes(self)
 
     def close(self, session: str) -> Closed:
         """Write the episode of a session that has ended; `episode_writer.close` says what is promised."""

@@ -13,14 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from firsthand.agent_space import NOTES, AgentSpace
-from firsthand.agents import episode_list, quotation, session_record
-from firsthand.event import Kind
 from firsthand.ledger.digest import LINES_MAX, Digest, Item, digest
-from firsthand.ledger.effect import Effect
 from firsthand.ledger.facts import facts_standing
 from firsthand.unasked import secrets
-
-HEAD_EVENTS, REQUEST_CHARACTERS = 40, 120
 
 
 def digest_of(agent: AgentSpace, *, as_of: int | None = None, lines_max: int = LINES_MAX) -> Digest:
@@ -32,8 +27,7 @@ def digest_of(agent: AgentSpace, *, as_of: int | None = None, lines_max: int = L
     Raises:
         InvalidArgument: there are too few lines for its headings.
     """
-    sessions = _sessions(agent, Effect(agent.space, as_of), as_of)
-    return digest([*_facts(agent, as_of), *sessions], lines_max)
+    return digest([*_facts(agent, as_of)], lines_max)
 
 
 def _facts(agent: AgentSpace, as_of: int | None) -> Iterator[Item]:
@@ -43,19 +37,3 @@ def _facts(agent: AgentSpace, as_of: int | None) -> Iterator[Item]:
         if fact.volunteered and (fact.by in by or agent.space.event(fact.pointer).session in own):
             text = secrets.mask(f"{str(fact.time)[:10]} {fact.subject}: {fact.text}")
             yield Item("facts", text, fact.decision, fact.position, secrets.mask(fact.line), fact.pointer)
-
-
-def _sessions(agent: AgentSpace, effect: Effect, as_of: int | None) -> Iterator[Item]:
-    """Yield the agent's sessions that had an episode at a position, by their first request."""
-    openings: dict[str, tuple[session_record.Passage, int]] = {}
-    for event in agent.own(Kind.EPISODE):
-        episode = episode_list.from_event(agent, event) if as_of is None or event.position <= as_of else None
-        if episode is not None and not effect.instead(event):
-            head = agent.space.events(episode.session, limit=HEAD_EVENTS)
-            opening = session_record.read(filter(None, map(effect.text, head))).opening
-            openings |= {episode.session: (opening, event.position)} if opening is not None else {}
-    texts = [opening.text for opening, _ in openings.values()]
-    for opening, position in openings.values():
-        words = quotation.without_template(opening.text, texts)
-        quoted = quotation.quoted(secrets.mask(words), REQUEST_CHARACTERS, at_sentence=False)
-        yield Item("sessions", f"{str(opening.time)[:10]} {quoted}", opening.pointer, position)

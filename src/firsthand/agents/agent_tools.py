@@ -18,8 +18,9 @@ from typing import Any, NoReturn
 
 from firsthand import event, moment, pointer
 from firsthand.agent_space import NOTES, SESSIONS_MAX, AgentSpace, newest_sessions
-from firsthand.agents import capture, episode_list, health_line, validity
+from firsthand.agents import capture, health_line, validity
 from firsthand.agents import settings as settings_file
+from firsthand.agents.episode import episodes
 from firsthand.agents.preamble_source import preamble_of
 from firsthand.agents.settings import Settings
 from firsthand.agents.tool_table import (
@@ -401,7 +402,7 @@ class AgentTools:
     def episodes(self) -> tuple[str, ...]:
         """Name the episodes of the agent, newest first, at most `SESSIONS_LISTED_MAX`."""
         effect = Effect(self.space)
-        newest = reversed(episode_list.episodes(self.agent))
+        newest = reversed(episodes(self.agent))
         return tuple(islice((each.name for each in newest if not effect.is_out(each.pointer)), SESSIONS_LISTED_MAX))
 
     def episode(self, name: str) -> str:
@@ -410,7 +411,7 @@ class AgentTools:
         Raises:
             Unresolvable: the agent has none of that name.
         """
-        for episode in episode_list.episodes(self.agent):
+        for episode in episodes(self.agent):
             event = Effect(self.space).text(self.space.event(episode.pointer)) if episode.name == name else None
             if event is not None:
                 return self.space.fence(_clean(event.text), label=f"episode, {_LABEL}")

@@ -1,30 +1,38 @@
-"""An episode as a value, and the readable file that it is: Markdown from sections of lines, under a bound of size.
+"""Episodes: the record of a session as a readable text, and those of an agent as its own session of the log has them.
 
     # 2026-11-21 cold start bootstrap
     ## Failed: 7 of 12
-    - `pytest -q`, exit code 1 (fh:01...)
+    - failed, exit code 1, not run with success since: `pytest -q` (fh:01...)
 
-The invariant: every line that quotes an event names it by pointer and is word for word what stands there, on one line;
-where not everything is in it, the heading says k of n. The same sections give the same bytes. Pure.
+An episode's event holds the text; its meta says of what it is the record. A session that went on later has several:
+the newest is the episode. The invariant: every line that quotes an event names it by pointer and is word for word what
+stands there, on one line; where not everything is in it, the heading says k of n. Whether one was found after it was
+written is an event too, so that health can tell it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
+from itertools import groupby
 
+from firsthand.agent_space import AgentSpace
 from firsthand.agents import quotation
+from firsthand.agents.episode_names import topic_of
+from firsthand.agents.session_record import CHANGED, COMMITS, FAILED, OPEN, SAID, STRINGS
+from firsthand.event import Event, Kind
+from firsthand.ledger.effect import Effect
 from firsthand.moment import Moment
 from firsthand.unasked import secrets
-from firsthand.value import value
+from firsthand.unasked.volunteer import Piece
+from firsthand.value import replace, value
 
-CHARACTERS_MAX = 8_000
 BYTES_MAX = 15_000  # below what an event holds inline
-HEAD_CHARACTERS = 400
-SHARES: Mapping[str, int] = {
-    "Said": 3_000, "Failed": 1_200, "Calls without a result": 500, "Commits": 800, "Changed": 1_200,
-    "Exact strings": 900,
-}  # fmt: skip
-"""Characters of each section; what one does not use goes to the others, in this order."""
+LINES_MAX = {SAID: 7, CHANGED: 20, COMMITS: 12, FAILED: 8, OPEN: 4, STRINGS: 12}
+"""Lines of each section; of those that do not fit the heading says how many there are."""
+CHECK = "episode check"
+"""The fact ``type`` in the meta of an event that says whether an episode was found after it was written."""
+NOT_CHECKED = "not checked"
+"""The stage of an episode that nobody has looked for yet: its closing was cut short."""
 
 
 @value
@@ -38,7 +46,6 @@ class Episode:
         moment: when the session ended; when it was written down, if no event told a time.
         pointer: of the event that holds it.
         topic: the words of the name, as a query.
-        terms: what the session is about, the weightiest word first.
         through: the last position that it is made from.
         verified: it was found by its own topic after it was written.
         stage: which stage was not seen to work; empty when verified.
@@ -50,41 +57,32 @@ class Episode:
     moment: Moment
     pointer: str
     topic: str
-    terms: tuple[str, ...] = ()
     through: int = 0
     verified: bool = False
     stage: str = ""
 
 
-@value
-class Line:
-    """One line of an episode: Markdown without its bullet, and the pointer of the event that it comes from."""
-
-    text: str
-    pointer: str = ""
-    order: int = 0
+# the text --------------------------------------------------------------------------------------------------
 
 
-@value
-class Section:
-    """Lines under one heading, the most important first; ``total`` is how many there were in the session."""
-
-    title: str
-    lines: tuple[Line, ...]
-    total: int
-
-
-@value
-class Written:
-    """The Markdown of an episode, and pointers of the events that it quotes."""
-
-    text: str
-    sources: tuple[str, ...]
+def written(name: str, head: str, pieces: Iterable[Piece]) -> str:
+    """Lay an episode out within `BYTES_MAX`; ``head`` is the line at the top: when, and how much."""
+    sections = {section: [*group] for section, group in groupby(pieces, key=lambda piece: piece.section)}
+    for share in (1.0, 0.5, 0.25, 0.1):
+        out = [f"# {name[:10]} {name[11:].replace('-', ' ')}".rstrip(), "", head]
+        for section, all_lines in sections.items():
+            lines = all_lines[: max(1, int(LINES_MAX[section] * share))]
+            less = f": {len(lines):,} of {len(all_lines):,}" if len(lines) < len(all_lines) else ""
+            out += ["", f"## {section}{less}", *map(_line, lines)]
+        text = "\n".join(out) + "\n"
+        if len(text.encode("utf-8", "replace")) <= BYTES_MAX:
+            break
+    return text
 
 
-def quoted(text: str, characters_max: int, pointer: str) -> str:
-    """Quote what a person or an agent said, on one line, without secrets."""
-    return quotation.quoted(masked(text, pointer), characters_max)
+def _line(piece: Piece) -> str:
+    plain = replace(piece, words=masked(piece.words, piece.pointers[0]), head=masked(piece.head, piece.pointers[0]))
+    return f"- {quotation.piece_line(plain)} ({', '.join((*piece.pointers, *piece.facts))})"
 
 
 def code(text: str, characters_max: int, pointer: str) -> str:
@@ -98,45 +96,48 @@ def masked(text: str, pointer: str) -> str:
     return secrets.mask(text, mark=lambda sort, _: f"[secret:{sort}{where}]")
 
 
-def written(name: str, head: str, sections: Sequence[Section]) -> Written:
-    """Lay an episode out within its size; ``head`` is the line at the top: when, and how much."""
-    characters_max = CHARACTERS_MAX
-    while True:
-        layout = _layout(name, head, sections, characters_max)
-        if len(layout.text.encode("utf-8", "replace")) <= BYTES_MAX:
-            return layout
-        characters_max = characters_max * 3 // 4
+# the episodes of an agent ----------------------------------------------------------------------------------
 
 
-def _layout(name: str, head: str, sections: Sequence[Section], most: int) -> Written:
-    by_section = _within(sections, most - HEAD_CHARACTERS)
-    out = [f"# {name[:10]} {name[11:].replace('-', ' ')}".rstrip(), "", head]
-    sources: dict[str, None] = {}
-    for section in sections:
-        lines = by_section[section.title]
-        if not lines:
-            continue
-        less = f": {len(lines):,} of {section.total:,}" if len(lines) < section.total else ""
-        out += ["", f"## {section.title}{less}"]
-        for line in sorted(lines, key=lambda line: line.order):
-            out.append(f"- {line.text}" + (f" ({line.pointer})" if line.pointer else ""))
-            sources |= {line.pointer: None} if line.pointer else {}
-    return Written("\n".join(out) + "\n", tuple(sources))
+def episodes(agent: AgentSpace) -> tuple[Episode, ...]:
+    """Give the episodes of an agent, the newest version of each session's, oldest first.
+
+    A handle reads each event of them once, until something is erased. A name has no words that are known from what
+    the ledger takes out.
+    """
+    space = agent.space
+    key, head = ("episodes", agent.name), space.log.reader.head(space.namespace)[0]
+    newest: dict[str, Episode]
+    checks: dict[str, str]
+    through, (newest, checks) = space.read_once.get(key, (0, ({}, {})))
+    if any(space.events(kind=Kind.ERASURE, after=through, limit=1)):
+        through, newest, checks = 0, {}, {}
+    if through < head:
+        newest, checks = dict(newest), dict(checks)  # another thread may be at the ones before
+        for event in space.events(agent.session, kind=Kind.EPISODE, after=through, before=head + 1):
+            if (episode := from_event(agent, event)) is not None:
+                newest.pop(episode.session, None)
+                newest[episode.session] = episode
+        for event in space.events(agent.session, kind=Kind.SESSION, after=through, before=head + 1):
+            if event.meta.get("type") == CHECK:
+                checks[str(event.meta.get("episode"))] = str(event.meta.get("stage"))
+        space.read_once[key] = (head, (newest, checks))
+    effect = Effect(space)
+    return tuple(_standing(episode, effect, checks) for episode in newest.values())
 
 
-def _within(sections: Sequence[Section], spare: int) -> dict[str, list[Line]]:
-    """Choose lines: each section has its share, and what is left over goes round."""
-    lines: dict[str, list[Line]] = {section.title: [] for section in sections}
-    waiting = {section.title: list(section.lines) for section in sections}
-    scale = min(1.0, spare / sum(SHARES.values()))
-    for unused in (False, True):
-        for title in sorted(waiting, key=list(SHARES).index):
-            room = spare if unused else min(spare, int(SHARES[title] * scale))
-            for line in list(waiting[title]):
-                cost = len(line.text) + len(line.pointer) + 6
-                if cost <= room:
-                    lines[title].append(line)
-                    waiting[title].remove(line)
-                    room -= cost
-                    spare -= cost
-    return lines
+def _standing(episode: Episode, effect: Effect, checks: dict[str, str]) -> Episode:
+    name, stage = effect.name(episode.pointer, episode.name), checks.get(episode.pointer, NOT_CHECKED)
+    return replace(episode, name=name, topic=topic_of(name), stage=stage, verified=not stage)
+
+
+def from_event(agent: AgentSpace, event: Event) -> Episode | None:
+    """Read an episode from its event, not yet looked for; None for one that is erased, or another program's."""
+    meta = event.meta
+    name, session, through = meta.get("name"), meta.get("session"), meta.get("through")
+    if event.erased or not isinstance(name, str) or not isinstance(session, str) or not isinstance(through, int):
+        return None
+    return Episode(
+        name, session, agent.name, event.time or event.ingested, event.pointer, topic_of(name),
+        through, stage=NOT_CHECKED,
+    )  # fmt: skip

@@ -1,36 +1,37 @@
-"""The end of a session: its episode is taken out of the log, named, written, and looked for (recall-problem 3.2, 9.2).
+"""The end of a session: its episode is read out of the log, named, written, and looked for (recall-problem 3.2, 9.2).
 
     close(agent, "claude-code:5c1f...")     -> Closed(episode, verified=True, why="")
 
-An episode is done only when a fresh handle finds it by its own topic within what the
-agent may recall; otherwise the result names the stage that was not seen to work. The
-invariant: closing again changes nothing when the session did not go on, at whatever
-point an earlier call was interrupted; a version that is in the log is never changed.
+An episode is done only when a fresh handle finds it by its own topic within what the agent may recall; otherwise the
+result names the stage that was not seen to work. The invariant: closing again changes nothing when the session did not
+go on, at whatever point an earlier call was interrupted; a version that is in the log is never changed.
 
-It does not know when a session has ended: a host's hook says so, or `catch_up` takes
-those that have been quiet for some time.
+It does not know when a session has ended: a host's hook says so, or `catch_up` takes those that have been quiet for
+some time.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 
 from firsthand import event as events
 from firsthand import moment
 from firsthand.agent_space import AgentSpace
-from firsthand.agents.episode import Episode, written
-from firsthand.agents.episode_facts import TELLING, Extract, extract
-from firsthand.agents.episode_list import CHECK, NOT_CHECKED, episodes, from_event
-from firsthand.agents.episode_names import Word, distinctive, slug_of, topic_of
+from firsthand.agents import session_record
+from firsthand.agents.episode import CHECK, NOT_CHECKED, Episode, episodes, from_event, written
+from firsthand.agents.episode_names import name_of, slug_of, topic_of
 from firsthand.agents.files import SUPERSEDES
+from firsthand.agents.session_record import STRINGS, SessionRecord
 from firsthand.answer import Outcome, Query
 from firsthand.errors import FirsthandError, InvalidArgument
 from firsthand.event import INJECTED, Draft, Event, Kind, Trust
 from firsthand.ledger.ledger_recall import recall
-from firsthand.moment import Moment
+from firsthand.moment import Moment, clock
 from firsthand.notes.sources import SOURCES
 from firsthand.recall.lookup import shares
 from firsthand.space import Space
+from firsthand.unasked.volunteer import Piece
 from firsthand.value import replace, value
 
 FOUND_WITHIN = 3
@@ -38,6 +39,12 @@ FOUND_WITHIN = 3
 QUIET_SECONDS = 900.0
 CATCH_UP_SECONDS = 20.0
 LOOKED_BACK = 2_000  # events behind the last telling one, such as records of prompts
+COMMON_SHARE = 0.02
+"""A string that stands in a larger share of the store tells nothing of this session."""
+TELLING = frozenset(
+    {Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_CALL, Kind.TOOL_RESULT, Kind.SUMMARY, Kind.DOCUMENT}
+)
+"""Kinds that make a session one that has an episode."""
 
 
 @value
@@ -77,18 +84,13 @@ def close(agent: AgentSpace, session: str) -> Closed:
     last = last_telling(agent, session)
     if last is None:
         return Closed(None, new=False, verified=False, why=f"nothing was said or done in session {session!r:.120}")
-    before = _newest(agent, session)
-    if before is not None and before.through >= last.position:
-        return _again(agent, before)
-    agent.space.log.flush_indexes(agent.space.namespace)  # how rare a word is: what is indexed, and no clock, decides
-    gathered = extract(agent.space.events(session))
-    name = _name(agent, session, gathered, before)
-    episode = _append(agent, session, gathered, name, before)
-    stage = _missing(agent, episode)
-    if stage == "retrievable" and (other := _renamed(agent, session, gathered, episode.name)) != episode.name:
-        episode = _append(agent, session, gathered, other, episode)
-        stage = _missing(agent, episode)
-    return _checked(agent, episode, stage, new=True)
+    episode = next((episode for episode in episodes(agent) if episode.session == session), None)
+    is_new = episode is None or episode.through < last.position
+    if episode is None or is_new:
+        agent.space.log.flush_indexes(agent.space.namespace)  # what is indexed, and no clock, says how rare a word is
+        episode = _append(agent, session, last, episode)
+    stage = "" if episode.verified else _missing(agent, episode)
+    return _checked(agent, episode, stage, new=is_new)
 
 
 def catch_up(
@@ -105,9 +107,8 @@ def catch_up(
         deadline_seconds: after this long no further session is begun; at least one is.
     """
     started = time.monotonic()
-    at = now or moment.now()
     done: list[Closed] = []
-    waiting = due(agent, quiet_seconds=quiet_seconds, now=at)
+    waiting = due(agent, quiet_seconds=quiet_seconds, now=now)
     for number, session in enumerate(waiting):
         if number and time.monotonic() - started > deadline_seconds:
             return CaughtUp(tuple(done), len(waiting) - number)
@@ -126,11 +127,11 @@ def due(agent: AgentSpace, *, quiet_seconds: float = QUIET_SECONDS, now: Moment 
     own = set(agent.sessions())
     sessions: list[tuple[int, str]] = []
     for info in agent.space.sessions():
-        name = info.name
-        if name not in own or info.last_position <= through.get(name, 0) or _is_below(name, own):
+        name, done = info.name, through.get(info.name, 0)
+        if name not in own or info.last_position <= done or _is_below(name, own):
             continue
         last = last_telling(agent, name)
-        if last is None or last.position <= through.get(name, 0):
+        if last is None or last.position <= done:
             continue
         quiet = (at.microseconds - (last.time or last.ingested).microseconds) / moment.MICROSECONDS
         # A last event from the future says that a clock is wrong, not that the session goes on.
@@ -141,87 +142,65 @@ def due(agent: AgentSpace, *, quiet_seconds: float = QUIET_SECONDS, now: Moment 
 
 def last_telling(agent: AgentSpace, session: str) -> Event | None:
     """Give the last event of a session that an episode would tell of; None when there is none."""
-    for event in agent.space.events(session, newest_first=True, limit=LOOKED_BACK):
-        if event.kind in TELLING and not event.erased and event.meta.get(INJECTED) is not True:
-            return event
-    return None
+    newest = agent.space.events(session, newest_first=True, limit=LOOKED_BACK)
+    said = (event for event in newest if event.kind in TELLING and event.meta.get(INJECTED) is not True)
+    return next((event for event in said if not event.erased), None)
 
 
-# naming ------------------------------------------------------------------------------------------------
-
-
-def _newest(agent: AgentSpace, session: str) -> Episode | None:
-    written = [episode for episode in episodes(agent) if episode.session == session]
-    return written[-1] if written else None
-
-
-def _name(agent: AgentSpace, session: str, gathered: Extract, before: Episode | None) -> str:
-    """Keep the name of an earlier version as long as it says what the session is about."""
-    if before is not None and set(before.topic.split()) & set(gathered.terms[:8]):
-        return before.name
-    return distinctive(
-        _rare(agent, gathered.words), _date(gathered), _neighbours(agent, session), telling=gathered.telling
-    )
-
-
-def _renamed(agent: AgentSpace, session: str, gathered: Extract, name: str) -> str:
-    """Give a more distinctive name than one by which the episode was not found: its words count as common."""
-    neighbours = [*_neighbours(agent, session), name]
-    return distinctive(_rare(agent, gathered.words), _date(gathered), neighbours, telling=gathered.telling)
-
-
-def _neighbours(agent: AgentSpace, session: str) -> list[str]:
-    return [episode.name for episode in episodes(agent) if episode.session != session]
-
-
-def _rare(agent: AgentSpace, words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """Weigh words by how rare they are in the store: a word of one session alone is worth twice a common one."""
-    space = agent.space
-    reader = space.log.reader
-    share = shares(reader, space.namespace, [word.text for word in words])
-    return tuple(replace(word, weight=word.weight * (2.0 - min(1.0, 20 * share.get(word.text, 0.0)))) for word in words)
-
-
-def _date(gathered: Extract) -> str:
-    when = gathered.began or gathered.moment
-    return str(when)[:10] if when is not None else "undated"
+def _is_below(session: str, own: set[str]) -> bool:
+    parts = session.split("/")
+    return any("/".join(parts[:number]) in own for number in range(1, len(parts)))
 
 
 # writing -----------------------------------------------------------------------------------------------
 
 
-def _append(agent: AgentSpace, session: str, gathered: Extract, name: str, before: Episode | None) -> Episode:
+def _append(agent: AgentSpace, session: str, last: Event, before: Episode | None) -> Episode:
     """Append a version of an episode; the same version again is the same event."""
     space = agent.space
-    common = shares(space.log.reader, space.namespace, [*gathered.strings])
-    laid = written(name, gathered.head, gathered.all_sections(common))
-    content = events.to_bytes(laid.text)
+    first = next(space.events(session, limit=1))
+    end = next(space.events(session, newest_first=True, limit=1))
+    record = session_record.read(space.events(session, before=end.position + 1))
+    source = f"fh:{first.id}..{end.id}"
+    name = before.name if before is not None and slug_of(before.name) != "session" else _name(agent, session, record)
+    times = " to ".join(dict.fromkeys(clock(time) for time in (record.began, record.ended) if time is not None))
+    requests = f"{record.requests:,} request{'' if record.requests == 1 else 's'}"
+    head = f"{times}, {requests}; word for word, `firsthand show POINTER` gives the whole."
+    content = events.to_bytes(written(name, head, _rare(space, record)))
     meta = {
         "name": name, "title": slug_of(name), "session": session, "topic": topic_of(name), "date": name[:10],
-        "through": gathered.through, "terms": list(gathered.terms), SOURCES: [gathered.source],
+        "through": last.position, SOURCES: [source],
     }  # fmt: skip
     if before is not None:
         meta[SUPERSEDES] = [before.pointer]
     # After an erasure the span is another one, and the same words are another event.
-    key = (*map(str.encode, (agent.name, session, str(gathered.through), name, gathered.source)), content)
+    key = (*map(str.encode, (agent.name, session, str(last.position), name, source)), content)
+    ended = record.ended or last.ingested
     draft = Draft(
         Kind.EPISODE, content, "text/markdown", meta, agent=agent.name, origin="firsthand", trust=Trust.AGENT,
-        time=gathered.moment, id=events.derived_id(gathered.moment, b"episode", *key),
+        time=ended, id=events.derived_id(ended, b"episode", *key),
     )  # fmt: skip
-    appended = agent.space.append([draft], session=agent.session)[0]
-    episode = from_event(agent, agent.space.event(appended))
+    episode = from_event(agent, space.event(space.append([draft], session=agent.session)[0]))
     assert episode is not None, "it was written with a name, a session and a position"
     return episode
 
 
+def _name(agent: AgentSpace, session: str, record: SessionRecord) -> str:
+    """Name a session by what was asked first; one in which nothing was asked that says something by its day alone."""
+    request = record.opening.text if record.opening is not None else ""
+    taken = [episode.name for episode in episodes(agent) if episode.session != session]
+    return name_of(str(record.began)[:10] if record.began is not None else "undated", request, taken)
+
+
+def _rare(space: Space, record: SessionRecord) -> Iterator[Piece]:
+    """Yield what is on record, without exact strings that are common in the store."""
+    common = shares(space.log.reader, space.namespace, record.strings)
+    for piece in record.pieces():
+        if piece.section != STRINGS or common.get(piece.words, 0.0) <= COMMON_SHARE:
+            yield piece
+
+
 # looking for it ----------------------------------------------------------------------------------------
-
-
-def _again(agent: AgentSpace, episode: Episode) -> Closed:
-    """Look for an episode if that was not done."""
-    if episode.verified:
-        return Closed(episode, new=False, verified=True)
-    return _checked(agent, episode, _missing(agent, episode), new=False)
 
 
 def _missing(agent: AgentSpace, episode: Episode) -> str:
@@ -256,8 +235,3 @@ def _checked(agent: AgentSpace, episode: Episode, stage: str, *, new: bool) -> C
         }[stage]
         why = f"episode {episode.name}: {what}."
     return Closed(replace(episode, verified=not stage, stage=stage), new, not stage, why)
-
-
-def _is_below(session: str, own: set[str]) -> bool:
-    parts = session.split("/")
-    return any("/".join(parts[:number]) in own for number in range(1, len(parts)))

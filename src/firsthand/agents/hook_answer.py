@@ -259,7 +259,7 @@ class _Hook:
         if self._settings.preamble and not again:
             host = self._call.host
             made = preamble_source.preamble_of(
-                self._agent, tokens_max=self._settings.preamble_tokens_max, health=health, host=host,
+                self._agent, tokens_max=self._settings.preamble_tokens_max, health=health,
                 tools=[tool.name for tool in TOOLS] if host in self._settings.tools else (),
             )  # fmt: skip
             pointers = [part.pointers[0] for part in made.parts if part.pointers]

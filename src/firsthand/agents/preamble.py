@@ -2,8 +2,8 @@
 
     health                         only when something is wrong
     # On record from earlier sessions
-    ## Rubric | Rules | Facts and names | Entities and messages | Sessions before | The last session | Open
-    [Not in this preamble: 12 of sessions, 3 of rules]
+    ## Rubric | Rules | Facts and names | Entities and messages | The last session | Open
+    [Not in this preamble: 12 earlier sessions, 3 of rules]
 
 What changes least stands first, so that a provider's prompt cache keeps the beginning. Each section has the paper's
 share of the budget; what it does not use flows on to the others in the order of `FLOW`.
@@ -25,24 +25,23 @@ from firsthand.value import field, value
 from firsthand.window import BUDGET_TOKENS_MAX
 
 TOKENS_MAX = 1_500
-LIVE, RUBRIC, COMMITMENTS, EPISODIC, PROCEDURAL, SEMANTIC, RELATIONAL = SECTIONS = (
-    "live", "rubric", "commitments", "episodic", "procedural", "semantic", "relational",
+EPISODIC, RUBRIC, COMMITMENTS, PROCEDURAL, SEMANTIC, RELATIONAL = SECTIONS = (
+    "episodic", "rubric", "commitments", "procedural", "semantic", "relational",
 )  # fmt: skip
 SHARES: Mapping[str, float] = {
-    LIVE: 0.10, RUBRIC: 0.05, COMMITMENTS: 0.10, EPISODIC: 0.25, PROCEDURAL: 0.10, SEMANTIC: 0.20, RELATIONAL: 0.20,
+    EPISODIC: 0.35, RUBRIC: 0.05, COMMITMENTS: 0.10, PROCEDURAL: 0.10, SEMANTIC: 0.20, RELATIONAL: 0.20,
 }  # fmt: skip
-"""The paper's allocations; its "consciousness" is the last session."""
-FLOW = (LIVE, COMMITMENTS, PROCEDURAL, SEMANTIC, EPISODIC, RUBRIC, RELATIONAL)
+"""The paper's allocations; the last session has that of its "consciousness" too."""
+FLOW = (EPISODIC, COMMITMENTS, PROCEDURAL, SEMANTIC, RUBRIC, RELATIONAL)
 """Who is offered what the others do not use: first where the work stands, and what must be obeyed."""
-ORDER = (RUBRIC, PROCEDURAL, SEMANTIC, RELATIONAL, EPISODIC, LIVE, COMMITMENTS)
+ORDER = (RUBRIC, PROCEDURAL, SEMANTIC, RELATIONAL, EPISODIC, COMMITMENTS)
 """The order in the text: what changes least comes first."""
 TITLES: Mapping[str, str] = {
     RUBRIC: "Rubric: what the user had to correct",
     PROCEDURAL: "Rules",
     SEMANTIC: "Facts and names",
     RELATIONAL: "Entities and messages",
-    EPISODIC: "Sessions before",
-    LIVE: "The last session",
+    EPISODIC: "The last session",
     COMMITMENTS: "Open",
 }
 HEADING = "# On record from earlier sessions"
@@ -63,14 +62,12 @@ class Part:
         section: one of `SECTIONS`.
         text: the line, with its pointer and day in it; empty for a name alone.
         pointers: of the events that it rests on.
-        group: a line above it and the others of its group, such as the times of a session.
         name: of a piece of knowledge; it stands in the index, even when the line itself has no room.
     """
 
     section: str
     text: str
     pointers: tuple[str, ...] = ()
-    group: str = ""
     name: str = ""
 
 
@@ -96,8 +93,9 @@ class Preamble:
 
 
 def preamble(
-    sources: Sequence[Part], *, tokens_max: int, count: TokenCounter = estimate, health: str = "", hint: str = ""
-) -> Preamble:
+    sources: Sequence[Part], *, tokens_max: int, count: TokenCounter = estimate, health: str = "", hint: str = "",
+    session: str = "", earlier: int = 0,
+) -> Preamble:  # fmt: skip
     """Lay the preamble of a session out.
 
     Args:
@@ -105,6 +103,8 @@ def preamble(
         tokens_max: of all of it.
         health: what is wrong with the memory, in a line; it comes first.
         hint: what the agent can do with it, in a line; it comes last.
+        session: when the last session was, and how much was asked in it.
+        earlier: how many sessions there are before it, which are counted and not told of.
 
     Raises:
         InvalidArgument: ``tokens_max`` is no number of tokens, or too small for the lines that must be in it; a
@@ -117,7 +117,7 @@ def preamble(
         raise InvalidArgument(f"the sections of a preamble are {', '.join(SECTIONS)}; got {unknown[0]!r:.60}")
     if not sources and not health:
         return Preamble()
-    layout = _Layout(sources, tokens_max, count, hint)
+    layout = _Layout(sources, tokens_max, count, hint, session, earlier)
     layout.frame(health)
     layout.fill()
     return layout.written()
@@ -126,8 +126,12 @@ def preamble(
 class _Layout:
     """One preamble in the making."""
 
-    def __init__(self, sources: Sequence[Part], tokens_max: int, count: TokenCounter, hint: str) -> None:
+    def __init__(
+        self, sources: Sequence[Part], tokens_max: int, count: TokenCounter, hint: str, session: str, earlier: int
+    ) -> None:
         self._tokens_max, self._count, self._hint, self._health = tokens_max, count, hint, ""
+        self._titles = {**TITLES, EPISODIC: f"{TITLES[EPISODIC]}: {session}" if session else TITLES[EPISODIC]}
+        self._earlier = earlier
         self._wanted = {name: [part for part in sources if part.section == name and part.text] for name in SECTIONS}
         self._lines: dict[str, list[Part]] = {name: [] for name in SECTIONS}
         self._names = list(dict.fromkeys(_line(part.name) for part in sources if part.name))
@@ -161,9 +165,7 @@ class _Layout:
         """Take lines of a section in, in order, as far as there is room; give what they cost."""
         spent, lines = 0, self._lines[name]
         for part in self._wanted[name][len(lines) : LINES_MAX]:
-            before = "" if lines or (name == SEMANTIC and self._names) else f"## {TITLES[name]}\n"
-            if part.group and part.group != (lines[-1].group if lines else ""):
-                before += f"{part.group}\n"
+            before = "" if lines or (name == SEMANTIC and self._names) else f"## {self._titles[name]}\n"
             cost = self._cost(f"{before}{_item(part)}")
             if spent + cost > room:
                 break
@@ -200,16 +202,13 @@ class _Layout:
         lines.append(HEADING)
         for name in ORDER:
             index = [self._index(self._names_in)] if name == SEMANTIC and self._names else []
-            lines += [f"## {TITLES[name]}", *index] if index or self._lines[name] else []
-            group = ""
-            for part in self._lines[name]:
-                lines += [part.group] if part.group and part.group != group else []
-                lines.append(_item(part))
-                group = part.group
-        if missing := self._left_out():
-            numbers = ", ".join(f"{number:,} of {TITLES[name].partition(':')[0].lower()}" for name, number in
-                                missing.items())  # fmt: skip
-            lines.append(f"[Not in this preamble: {numbers}]")
+            lines += [f"## {self._titles[name]}", *index] if index or self._lines[name] else []
+            lines += map(_item, self._lines[name])
+        missing = [f"{number:,} of {TITLES[name].partition(':')[0].lower()}"
+                   for name, number in self._left_out().items()]  # fmt: skip
+        if self._earlier:
+            missing.insert(0, f"{self._earlier:,} earlier session{'' if self._earlier == 1 else 's'}")
+        lines += [f"[Not in this preamble: {', '.join(missing)}]"] if missing else []
         return "\n".join([*lines, *([self._hint] if self._hint else [])])
 
     def _index(self, number: int) -> str:

@@ -1,8 +1,7 @@
-"""What goes into an agent's preamble: the last sessions as they are on record, what stands, and names of what is known.
+"""What goes into an agent's preamble: the last session as it is on record, what stands, and names of what is known.
 
-    live          the last session: what the user asked first and last, what the agent answered last, what was changed
-    commitments   commands that failed and did not go well since, calls of the last session without a result
-    episodic      the two sessions before it, the same way
+    episodic      the last session: what the user asked first and last, what the agent answered last, what was changed
+    commitments   its commands that failed and did not go well since, its calls without a result
     procedural    rules that the user noted, or approved
     semantic      facts that were asserted in words of the user's; files of knowledge; all their names
     relational    unread messages of other agents, and files of entities
@@ -29,7 +28,6 @@ from firsthand.agents.inbox import unread
 from firsthand.agents.preamble import (
     COMMITMENTS,
     EPISODIC,
-    LIVE,
     PROCEDURAL,
     RELATIONAL,
     RUBRIC,
@@ -39,8 +37,7 @@ from firsthand.agents.preamble import (
     Preamble,
     preamble,
 )
-from firsthand.agents.session_record import SessionRecord
-from firsthand.agents.tool_table import TOOLS
+from firsthand.agents.session_record import CHANGED, FAILED, OPEN, STRINGS, SessionRecord
 from firsthand.event import Kind, Trust, texts
 from firsthand.ledger.decision_log import LedgerLog
 from firsthand.ledger.effect import Effect
@@ -52,17 +49,15 @@ from firsthand.space import Space
 from firsthand.unasked.volunteer import Piece
 from firsthand.value import replace, value
 
-HEAD_EVENTS = 40
-TAIL_EVENTS = (1_000, 400, 400)
-"""First and last events of a session that are read; of the newest one, and of those before it."""
+HEAD_EVENTS, TAIL_EVENTS = 40, 1_000
+"""First and last events of a session that are read."""
 SESSIONS_LOOKED_AT = 6
-"""Of which those count in which something was asked."""
-ASKED_CHARACTERS, ANSWER_CHARACTERS, COMMAND_CHARACTERS = 280, 480, 160
+"""The newest ones, of which the first counts that has something to tell."""
 WORDS_CHARACTERS = 4_000
 FILES_TOLD = 8
 NOTES_TOLD, FACTS_TOLD, NOTES_READ = 20, 20, 500
 RUBRIC_LINES_MAX, LEAD_CHARACTERS = 20, 400
-HEALTH, NAME = "health", "name"
+HEALTH, FILE = "health", "file"
 _OLD_BLOCK = re.compile(r"<!-- firsthand: from corrections;.*?<!-- firsthand: end -->", re.DOTALL)
 """In a rubric: what the first edition took for corrections. Nothing of it is told."""
 READ_ON, KEEP = (
@@ -72,34 +67,38 @@ READ_ON, KEEP = (
 
 
 def preamble_of(
-    agent: AgentSpace, *, tokens_max: int = TOKENS_MAX, health: str = "", tools: Collection[str] = (), host: str = ""
+    agent: AgentSpace, *, tokens_max: int = TOKENS_MAX, health: str = "", tools: Collection[str] = ()
 ) -> Preamble:
     """Assemble what a new session of an agent reads first.
 
     Args:
         health: the line that says what is wrong with the memory, if anything is.
         tools: names of our tools that the session is known to have; no other is named.
-        host: of the session; where one of its last sessions has called a tool of ours, it has them.
 
     Raises:
         InvalidArgument: ``tokens_max`` is too small for what must be in it.
     """
     if not agent.space.read_only:
         files.follow(agent)
-    made = Preamble()
-    sessions = [*_last_sessions(agent)]
-    if any(session.record.asks_memory and session.name.startswith(f"{host}:") for session in sessions if host):
-        tools = [tool.name for tool in TOOLS]
+    made, session = Preamble(), _last_session(agent)
 
     def layout(pieces: Sequence[Piece]) -> str:
         nonlocal made
         wrong = " ".join(piece.words for piece in pieces if piece.section == HEALTH)
-        made = preamble([*_parts(pieces)], tokens_max=tokens_max, health=wrong, hint=_hint(tools))
+        about, earlier = (session.title, session.earlier) if session is not None else ("", 0)
+        made = preamble(
+            [*_parts(pieces)], tokens_max=tokens_max, health=wrong, hint=_hint(tools), session=about, earlier=earlier
+        )
         return made.text
 
-    pieces = [*([Piece(health, section=HEALTH)] if health else []), *_pieces(agent, sessions)]
+    pieces = [*([Piece(health, section=HEALTH)] if health else []), *_pieces(agent, session)]
     text = validity.funnel(agent.space).written(pieces, layout).text
     return replace(made, text=text)
+
+
+def pieces_of(agent: AgentSpace) -> tuple[Piece, ...]:
+    """Give what a preamble may tell, before the log and the ledger were asked what of it stands."""
+    return tuple(_pieces(agent, _last_session(agent)))
 
 
 def _hint(tools: Collection[str]) -> str:
@@ -107,7 +106,7 @@ def _hint(tools: Collection[str]) -> str:
     return f"[{'; '.join(words)}]" if words else ""
 
 
-def _pieces(agent: AgentSpace, sessions: Sequence[_Session]) -> Iterator[Piece]:
+def _pieces(agent: AgentSpace, session: _Session | None) -> Iterator[Piece]:
     """Yield what there is to tell a new session, of each section the most important first."""
     versions = files.versions(agent)
     yield from _rubric(versions)
@@ -116,110 +115,78 @@ def _pieces(agent: AgentSpace, sessions: Sequence[_Session]) -> Iterator[Piece]:
     yield from _files(agent, versions, files.KNOWLEDGE, SEMANTIC)
     yield from _messages(agent)
     yield from _files(agent, versions, files.ENTITIES, RELATIONAL)
-    changed: set[str] = set()
-    openings = [session.record.opening.text[:WORDS_CHARACTERS] for session in sessions if session.record.opening]
-    for number, session in enumerate(sessions):
-        for piece in _session(session, f"{EPISODIC if number else LIVE}\n{session.heading}", changed):
-            plain = piece.words if piece.head == "changed" else quotation.without_template(piece.words, openings)
-            yield replace(piece, words=plain)
-        changed |= session.record.changes.keys()
-    yield from _open(sessions)
+    if session is not None:
+        yield from _told(session.record)
 
 
-# the last sessions ---------------------------------------------------------------------------------------
+# the last session ----------------------------------------------------------------------------------------
 
 
 @value
 class _Session:
-    """A session that is told of: its record, and how much of it was read."""
+    """The session that is told of: its record, how much of it was read, and how many are before it."""
 
-    name: str
     record: SessionRecord
     of: str = ""
+    earlier: int = 0
 
     @property
-    def heading(self) -> str:
-        """The line above what is told of it: when it was, how much was asked."""
+    def title(self) -> str:
+        """When it was, how much was asked."""
         record = self.record
         began, ended = _minute(record.began), _minute(record.ended)
         when = f"{began} to {ended[11:] if began[:10] == ended[:10] else ended}"
-        return f"### {when}, {record.requests:,} request{'' if record.requests == 1 else 's'}{self.of}"
+        return f"{when}, {record.requests:,} request{'' if record.requests == 1 else 's'}{self.of}"
 
 
-def _last_sessions(agent: AgentSpace) -> Iterator[_Session]:
-    """Read the agent's newest sessions in which something was asked, the newest first; those of subagents aside."""
+def _last_session(agent: AgentSpace) -> _Session | None:
+    """Read the agent's newest session of which there is something to tell; those of subagents aside."""
     own = set(agent.sessions())
-    newest = sorted(
-        (session for session in agent.space.sessions() if session.name in own and "/agent-" not in session.name),
-        key=lambda session: -session.last_position,
-    )
-    sizes = list(TAIL_EVENTS)
-    for session in newest[:SESSIONS_LOOKED_AT]:
-        record = _record(agent, session, sizes[0])
-        if record.opening is not None:
-            read = HEAD_EVENTS + sizes.pop(0)
-            of = f" in the {read:,} of {session.events:,} events that were read" if read < session.events else ""
-            yield _Session(session.name, record, of)
-        if not sizes:
-            return
+    sessions = [info for info in agent.space.sessions() if info.name in own and "/agent-" not in info.name]
+    newest = sorted(sessions, key=lambda info: -info.last_position)
+    for number, info in enumerate(newest[:SESSIONS_LOOKED_AT], 1):
+        record = _record(agent, info)
+        if any(record.pieces(later=0)):
+            read = HEAD_EVENTS + TAIL_EVENTS
+            of = f" in the {read:,} of {info.events:,} events that were read" if read < info.events else ""
+            return _Session(record, of, len(newest) - number)
+    return None
 
 
-def _record(agent: AgentSpace, session: SessionInfo, tail_events: int) -> SessionRecord:
+def _record(agent: AgentSpace, session: SessionInfo) -> SessionRecord:
     """Give the record of a session as it stands; a handle reads one that did not go on once."""
     space, effect = agent.space, Effect(agent.space)
     erased = next((event.position for event in space.events(kind=Kind.ERASURE, newest_first=True, limit=1)), 0)
-    state = (session.last_position, tail_events, effect.ledger.through, erased)
+    state = (session.last_position, effect.ledger.through, erased)
     record: SessionRecord
     _, (known, record) = space.read_once.get(("record", session.name), (0, ((), SessionRecord())))
     if known != state:
-        record = _read(space, session, tail_events, effect)
+        record = _read(space, session, effect)
         space.read_once["record", session.name] = (session.last_position, (state, record))
     return record
 
 
-def _read(space: Space, session: SessionInfo, tail_events: int, effect: Effect) -> SessionRecord:
+def _read(space: Space, session: SessionInfo, effect: Effect) -> SessionRecord:
     """Read the beginning and the end of a session; what lies between them is in no part of its record."""
     head = [*space.events(session.name, limit=HEAD_EVENTS)]
     after = head[-1].position if head else 0
-    tail = [*space.events(session.name, after=after, limit=tail_events, newest_first=True)][::-1]
+    tail = [*space.events(session.name, after=after, limit=TAIL_EVENTS, newest_first=True)][::-1]
     first, last = ([*filter(None, map(effect.text, events))] for events in (head, tail))
     if len(head) + len(tail) >= session.events:
         return session_record.read([*first, *last])
     return session_record.read(last).begun_by(session_record.read(first))
 
 
-def _session(session: _Session, section: str, changed: Collection[str]) -> Iterator[Piece]:
-    """Give what a session has on record, in the order in which it came; no file that a later one changed again."""
-    record = session.record
-    last = "user, last" if record.is_last else "user, later"
-    first = "user, first" if record.requests > 1 else "user"
-    passages = [(first, record.opening), (last, record.last), ("the agent said", record.answer)]
-    said = sorted((passage.position, head, passage) for head, passage in passages if passage is not None)
-    for _, head, passage in said:
-        yield Piece(passage.text[:WORDS_CHARACTERS], (passage.pointer,), head=head, section=section, time=passage.time)
-    last_here = (change for change in record.changes.values() if change.path not in changed)
-    for change in sorted(last_here, key=lambda change: (-change.times, -change.position)):
-        path = session_record.short_path(change.path, record.folder)
-        yield Piece(path, (change.pointer,), head="changed", section=section)
-    for commit in reversed(record.commits):
-        yield Piece(
-            commit.message, (commit.call,), (commit.result,), head=f"commit {commit.name[:12]}", section=section,
-            time=commit.time,
-        )  # fmt: skip
-
-
-def _open(sessions: Sequence[_Session]) -> Iterator[Piece]:
-    """Give what failed and did not go well since, and the calls of the last session without a result."""
-    for failure in session_record.still_failing([session.record for session in sessions]):
-        code = f", exit code {failure.code}" if failure.code else ""
-        times = f", {failure.times:,} times" if failure.times > 1 else ""
-        yield Piece(
-            failure.line, (failure.call,), (failure.result,), head=f"failed{code}{times}, not run with success since",
-            section=COMMITMENTS, time=failure.time,
-        )  # fmt: skip
-    for call in sessions[0].record.calls.values() if sessions else ():
-        words = f"{call.tool}: {call.action}" if call.action else call.tool
-        yield Piece(words, (call.pointer,), head="no result on record", section=COMMITMENTS, time=call.time)
+def _told(record: SessionRecord) -> Iterator[Piece]:
+    """Give what a session has on record, in the section where it is told."""
+    for piece in record.pieces(later=0):
+        if piece.section == CHANGED:
+            yield replace(piece, section=f"{EPISODIC}\n{CHANGED}")
+        elif piece.section in (FAILED, OPEN):
+            yield replace(piece, section=f"{COMMITMENTS}\n{piece.section}")
+        elif piece.section != STRINGS:
+            words = piece.words[:WORDS_CHARACTERS]
+            yield replace(piece, words=words, section=f"{EPISODIC}\n{piece.section}")
 
 
 # rules, facts, files, messages ---------------------------------------------------------------------------
@@ -284,7 +251,7 @@ def _files(agent: AgentSpace, versions: dict[str, Version], folder: str, section
         if version.file.startswith(f"{folder}/") and not version.deleted:
             words = _lead(version.text) if version.trust is Trust.TRUSTED or version.pointer in approved else ""
             yield Piece(
-                words, (version.pointer,), head="file", title=version.stem, name=version.stem, section=section,
+                words, (version.pointer,), head=FILE, title=version.stem, name=version.stem, section=section,
                 time=version.moment,
             )  # fmt: skip
 
@@ -304,42 +271,28 @@ def _lead(text: str) -> str:
 
 def _parts(pieces: Sequence[Piece]) -> Iterator[Part]:
     """Write pieces as lines; the files of a session share one."""
-    for (section, head), group in itertools.groupby(pieces, key=lambda piece: (piece.section, piece.head)):
-        where, _, heading = section.partition("\n")
-        members = [*group]
-        if where == HEALTH:
-            continue
-        if head == "changed":
-            yield _changed(where, heading, members)
-            continue
-        for piece in members:
-            words = _words(piece) if piece.words or piece.head != "file" else ""  # of an agent's file the name
-            yield Part(where, words, (*piece.pointers, *piece.facts), heading, piece.name)
+    for section, group in itertools.groupby(pieces, key=lambda piece: piece.section):
+        where, _, of_record = section.partition("\n")
+        members = [replace(piece, section=of_record) for piece in group]
+        if where != HEALTH and of_record == CHANGED:
+            words = [quotation.piece_line(piece) for piece in members[:FILES_TOLD]]
+            more = f" and {len(members) - FILES_TOLD:,} more" if len(members) > FILES_TOLD else ""
+            pointers = tuple(address for piece in members[:FILES_TOLD] for address in piece.pointers)
+            yield Part(where, f"changed: {', '.join(words)}{more} ({pointers[0]})", pointers)
+        elif where != HEALTH:
+            for piece in members:
+                words_of = "" if piece.head == FILE and not piece.words else _words(piece)  # of an agent's the name
+                yield Part(where, words_of, (*piece.pointers, *piece.facts), piece.name)
 
 
 def _words(piece: Piece) -> str:
     """Write a piece as a line of ours around words of others."""
     where = f" ({', '.join(filter(None, (_minute(piece.time), *(piece.facts or piece.pointers)[:1])))})"
-    if piece.withheld:
-        return f"{piece.head}: {piece.title}{where}" if piece.head else f"{piece.title}{where}"
     if not piece.pointers:
-        return f"{piece.title}{piece.words}"
-    if piece.head.startswith(("failed", "no result")):
-        return f"{piece.head}: {quotation.code(piece.words, COMMAND_CHARACTERS)}{where}"
-    if piece.head == "file":
-        lead = f": {quotation.quoted(piece.words, LEAD_CHARACTERS)}" if piece.words else ""
-        return f"{piece.title}{lead}{where}"
-    most = ANSWER_CHARACTERS if piece.head.startswith("the agent") else ASKED_CHARACTERS
-    words = quotation.quoted(piece.words, most) if piece.words.strip() else ""
-    return f"{': '.join(filter(None, (piece.head, words)))}{where}"
-
-
-def _changed(section: str, heading: str, pieces: Sequence[Piece]) -> Part:
-    """Write files as one line, with the pointer of the first."""
-    words = [quotation.code(piece.words, COMMAND_CHARACTERS) for piece in pieces[:FILES_TOLD]]
-    more = f" and {len(pieces) - FILES_TOLD:,} more" if len(pieces) > FILES_TOLD else ""
-    pointers = tuple(address for piece in pieces[:FILES_TOLD] for address in piece.pointers)
-    return Part(section, f"changed: {', '.join(words)}{more} ({pointers[0]})", pointers, heading)
+        return piece.title
+    if piece.head == FILE:
+        return f"{piece.title}: {quotation.quoted(piece.words, LEAD_CHARACTERS)}{where}"
+    return f"{quotation.piece_line(piece)}{where}"
 
 
 def _minute(time: Moment | None) -> str:

@@ -7,18 +7,29 @@ marks; it has no line end, so that it poses neither as a heading nor as a line o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from itertools import takewhile
 
+from firsthand.agents.session_record import CHANGED, FAILED, OPEN, STRINGS
 from firsthand.printable import shown
+from firsthand.unasked.volunteer import Piece
 
+ASKED_CHARACTERS, ANSWER_CHARACTERS, COMMAND_CHARACTERS = 280, 480, 160
 _SENTENCE_END = re.compile(
     r"(?:(?<![\s(]\d)(?<!\A\d)(?<![\s(]\d\d)\.|[!?\u2026\u3002\uff01\uff1f])[\"')\]*_`\u201d]*(?=\s|\Z)"
 )
 _TICKS = re.compile("`+")
-TEMPLATE_CHARACTERS_MIN = 40
 SENTENCE_SHARE = 0.3
 """A sentence that ends earlier leaves out too much: then the cut is between words."""
+
+
+def piece_line(piece: Piece) -> str:
+    """Write a piece of what is on record: what was said in quotes, what a tool was told as code."""
+    if piece.withheld or not piece.words.strip():
+        words = piece.title
+    elif piece.section in (CHANGED, FAILED, OPEN, STRINGS):
+        words = code(piece.words, COMMAND_CHARACTERS)
+    else:
+        words = quoted(piece.words, ANSWER_CHARACTERS if piece.head.startswith("the agent") else ASKED_CHARACTERS)
+    return ": ".join(filter(None, (piece.head, words)))
 
 
 def quoted(text: str, characters_max: int, *, at_sentence: bool = True) -> str:
@@ -45,17 +56,3 @@ def line(text: str, characters_max: int, *, at_sentence: bool = True) -> str:
         return f"{cut[: ends[-1]]} ..."
     at_word = cut.rfind(" ", characters_max // 2)
     return (cut[:at_word] if at_word > 0 else cut).rstrip() + "..."
-
-
-def without_template(text: str, others: Iterable[str]) -> str:
-    """Leave out how a text begins where another one begins the same way, as what a template puts into each does."""
-    shared = max((_shared(text, other) for other in others if other != text), default=0)
-    if shared < TEMPLATE_CHARACTERS_MIN:
-        return text
-    at = text.rfind(" ", 0, shared) + 1
-    return f"... {text[at:]}" if text[at:].strip() else text
-
-
-def _shared(text: str, other: str) -> int:
-    """Count the signs with which two texts begin alike."""
-    return sum(1 for _ in takewhile(lambda signs: signs[0] == signs[1], zip(text, other, strict=False)))

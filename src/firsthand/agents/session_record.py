@@ -1,7 +1,7 @@
 """What is on record of a session: what was asked and answered, changed, committed, what failed, what is still open.
 
     record = read(events)
-    record.first, record.last, record.answer, record.changes, record.commits, record.failures, record.calls
+    record.pieces()    the same as pieces of text, which a preamble and an episode lay out
 
 The invariant: the same events in the same order give the same record; each part of it names the events that it stands
 in; of a result only facts are taken (that its call failed, its exit code, the name of a commit), never a word; a file
@@ -12,29 +12,40 @@ Pure. It reads no sentence for what it means, and knows no session but the event
 
 from __future__ import annotations
 
+import re
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from firsthand.agents import command_lines
-from firsthand.event import Event, Kind, Trust
+from firsthand.event import INJECTED, Event, Kind, Trust
 from firsthand.fence import blanked
 from firsthand.formats import commands
-from firsthand.formats.tool_definitions import is_own
 from firsthand.hosts import requests
+from firsthand.index.words import exact_strings
 from firsthand.moment import Moment
-from firsthand.tokens import estimate
+from firsthand.recall.stop_words import STOP_WORDS
+from firsthand.unasked import secrets
+from firsthand.unasked.volunteer import Piece
 from firsthand.value import value
 
 READ_CHARACTERS = 20_000
 """Of a message."""
-TELLING_TOKENS_MIN = 6
-"""A shorter message, such as "ok", is passed over where a longer one stands before it."""
+WORDS_MIN, WORDS_WITH_STRING_MIN, WORD_CHARACTERS_MIN = 4, 3, 3
+"""A text says something by itself from so many words on that are no stop words; with an exact string fewer do."""
 TURNS_MAX = 16
 """The newest ones that are kept."""
+LATER_MAX = 4
+"""Requests between the first and the last one of which an episode tells: the newest whose turn changed something."""
 CALLS_MAX, COMMITS_MAX = 256, 50
 LINES_MAX, FILES_MAX = 1_000, 1_000
+STRINGS_MAX = 200
+STRING_CHARACTERS = range(5, 121)
 LINE_CHARACTERS_MAX = 200
 """Of a command that may be told as one that failed."""
+SAID, CHANGED, COMMITS, FAILED, OPEN, STRINGS = (
+    "Said", "Changed", "Commits", "Failed", "Calls without a result", "Exact strings",
+)  # fmt: skip
+_WORD = re.compile(r"\w+")
 
 
 @value
@@ -48,8 +59,10 @@ class Passage:
 
     @property
     def is_telling(self) -> bool:
-        """True for words that say something by themselves, as far as their number tells."""
-        return estimate(self.text[:400]) >= TELLING_TOKENS_MIN
+        """True for words that say something by themselves, as far as their number and their form tell."""
+        head = self.text[:600]
+        words = {word for word in _WORD.findall(head.casefold()) if len(word) >= WORD_CHARACTERS_MIN} - STOP_WORDS
+        return len(words) >= WORDS_MIN or (len(words) >= WORDS_WITH_STRING_MIN and any(exact_strings(head)))
 
 
 @value
@@ -71,7 +84,6 @@ class Commit:
     call: str
     result: str
     time: Moment
-    position: int
 
 
 @value
@@ -97,7 +109,6 @@ class Call:
     files: tuple[str, ...]
     pointer: str
     time: Moment
-    position: int
 
 
 @value(frozen=False)
@@ -105,32 +116,28 @@ class Turn:
     """What the user asked, and what came of it.
 
     Attributes:
-        said: the agent's last message in it.
-        is_over: nothing was called since.
-        worked: something was called.
+        answer: the agent's last message in it.
+        is_over: nothing was called since that message.
+        worked: something was called; ``changed``: a file was changed, or a commit made.
     """
 
     request: Passage
-    said: Passage | None = None
+    answer: Passage | None = None
     is_over: bool = False
     worked: bool = False
-
-    @property
-    def is_answered(self) -> bool:
-        """True when the agent has ended it with a message."""
-        return self.is_over and self.said is not None
+    changed: bool = False
 
 
 class SessionRecord:
     """The record of one session, in the making: `take` its events in order."""
 
     def __init__(self) -> None:
-        self.requests = self.events = 0
+        self.requests = 0
         self.began: Moment | None = None
         self.ended: Moment | None = None
         self.turns: deque[Turn] = deque(maxlen=TURNS_MAX)
         self.opening: Passage | None = None
-        """The first request on which something was called; where none is, the first that says something."""
+        """The first request that says something, of those on which something was called if there is such a one."""
         self._is_work = False
         self.changes: dict[str, Change] = {}
         self.commits: list[Commit] = []
@@ -139,42 +146,30 @@ class SessionRecord:
         """Where a line last went well, by position."""
         self.calls: dict[str, Call] = {}
         """Those without a result."""
+        self.typed: dict[str, str] = {}
+        """Exact strings that the user typed, with the pointer of the request."""
+        self.strings: dict[str, str] = {}
+        """Those of them that stand in a later call."""
         self.folder = ""
-        self.asks_memory = False
-        """The agent has called a tool of ours, so its host has them."""
 
     @property
     def answer(self) -> Passage | None:
-        """The last message that ended a turn, and says something if any does; none while a later turn is at work."""
-        if self.turns and self.turns[-1].worked and not self.turns[-1].is_answered:
+        """The last message that ended a turn and says something; none while a later turn is at work."""
+        if self.turns and self.turns[-1].worked and not self.turns[-1].is_over:
             return None
-        said = [(turn.request, turn.said) for turn in self.turns if turn.is_answered and turn.said is not None]
-        telling = [answer for request, answer in said if request.is_telling or answer.is_telling]
-        return telling[-1] if telling else said[-1][1] if said else None
+        answers = (turn.answer for turn in reversed(self.turns) if turn.is_over)
+        return next((answer for answer in answers if answer is not None and answer.is_telling), None)
 
     @property
-    def last(self) -> Passage | None:
-        """The request of the last answer, or a later one that waits for its own; None where that is the first."""
+    def last(self) -> Turn | None:
+        """The last turn whose request says something; None where that is the opening."""
         telling = [turn for turn in self.turns if turn.request.is_telling]
-        waits = bool(telling) and telling[-1] is self.turns[-1] and not telling[-1].is_answered
-        answer = self.answer
-        through = [turn.request for turn in telling if answer is None or turn.request.position < answer.position]
-        last = telling[-1].request if waits else through[-1] if through else None
-        return None if last is None or last == self.opening else last
-
-    @property
-    def is_last(self) -> bool:
-        """True when `last` is the user's last word."""
-        return bool(self.turns) and self.last == self.turns[-1].request
-
-    @property
-    def failures(self) -> tuple[Failure, ...]:
-        """The commands that failed and did not go well since, the newest first."""
-        return still_failing([self])
+        return telling[-1] if telling and telling[-1].request != self.opening else None
 
     def take(self, event: Event) -> None:
-        """Take the next event."""
-        self.events += 1
+        """Take the next event; what was erased, or is Firsthand's own, says nothing."""
+        if event.meta.get(INJECTED) is True:
+            return
         folder = event.meta.get("cwd")
         self.folder = folder if isinstance(folder, str) and folder else self.folder
         if event.kind is Kind.TOOL_CALL:
@@ -184,7 +179,9 @@ class SessionRecord:
         elif requests.is_request(event):
             self._request(event)
         elif requests.is_answer(event):
-            self._answer(event)
+            passage = _passage(event)
+            if passage is not None and self.turns:
+                self.turns[-1].answer, self.turns[-1].is_over = passage, True
         else:
             return
         time = event.time or event.ingested
@@ -203,14 +200,12 @@ class SessionRecord:
             return
         self.requests += 1
         self.turns.append(Turn(passage))
-        if self.opening is None or (not self.opening.is_telling and passage.is_telling):
-            self.opening = passage  # "hi" began it
+        if self.opening is None and passage.is_telling:
+            self.opening = passage
+        for string in exact_strings(secrets.mask(passage.text)):
+            if is_exact(string) and len(self.typed) < STRINGS_MAX:
+                self.typed.setdefault(string, passage.pointer)
         self.calls.clear()  # whoever asks on does not wait for them
-
-    def _answer(self, event: Event) -> None:
-        passage = _passage(event)
-        if passage is not None and self.turns:
-            self.turns[-1].said, self.turns[-1].is_over = passage, True
 
     def _call(self, event: Event) -> None:
         call_id, tool = _fact(event, "call_id"), _fact(event, "tool") or "tool"
@@ -221,19 +216,19 @@ class SessionRecord:
                 self._is_work, self.opening = True, turn.request
         if event.trust is Trust.UNTRUSTED or event.erased or not call_id:
             return
+        used = event.text[:READ_CHARACTERS]
+        self.strings |= {string: pointer for string, pointer in self.typed.items() if string in used}
         command = command_lines.command_of(event.text)
-        action = command or commands.doing(event.text)
-        self.asks_memory = self.asks_memory or is_own(tool)
         self.calls.pop(call_id, None)
-        files = command_lines.files_of(tool, event.text)
-        self.calls[call_id] = Call(tool, action, command, files, f"fh:{event.id}", event.time or event.ingested,
-                                   event.position)  # fmt: skip
+        self.calls[call_id] = Call(tool, command or commands.doing(event.text), command,
+                                   command_lines.files_of(tool, event.text), event.pointer,
+                                   event.time or event.ingested)  # fmt: skip
         if len(self.calls) > CALLS_MAX:
             del self.calls[next(iter(self.calls))]
 
     def _result(self, event: Event) -> None:
         call = self.calls.pop(_fact(event, "call_id"), None)
-        if call is None or requests.is_refused(event):
+        if call is None or event.erased or requests.is_refused(event):
             return
         failure = commands.failure(event.meta, event.text, call.command)
         line = command_lines.line(call.command)
@@ -252,7 +247,9 @@ class SessionRecord:
         made = commands.commit(commands.doing(call.command), event.text[: commands.HEAD_CHARACTERS])
         if made is not None and len(self.commits) < COMMITS_MAX:
             message = commands.doing(call.command).removeprefix(commands.COMMITTED)
-            self.commits.append(Commit(made.name, message, call.pointer, f"fh:{event.id}", call.time, event.position))
+            self.commits.append(Commit(made.name, message, call.pointer, event.pointer, call.time))
+        if self.turns and (call.files or made is not None):
+            self.turns[-1].changed = True
 
     def _fail(self, line: str, code: str, call: Call, result: Event) -> None:
         if not line or len(line) > LINE_CHARACTERS_MAX or command_lines.is_script(call.command):
@@ -262,8 +259,57 @@ class SessionRecord:
         before = self.failed.pop(line, None)
         if len(self.failed) < LINES_MAX:
             times = before.times + 1 if before is not None else 1
-            self.failed[line] = Failure(line, code, times, call.pointer, f"fh:{result.id}",
+            self.failed[line] = Failure(line, code, times, call.pointer, result.pointer,
                                         result.time or result.ingested, result.position)  # fmt: skip
+
+    # what is told of it ----------------------------------------------------------------------------------
+
+    def pieces(self, *, later: int = LATER_MAX) -> Iterator[Piece]:
+        """Yield what is on record, section by section, the most telling of each first, what was said in its order.
+
+        Args:
+            later: of how many requests between the first and the last one to tell.
+        """
+        yield from self._said(later)
+        for change in sorted(self.changes.values(), key=lambda change: (-change.times, -change.position)):
+            below = self.folder.rstrip("/") + "/"
+            path = change.path.removeprefix(below) if self.folder else change.path
+            yield Piece(path, (change.pointer,), section=CHANGED)
+        for commit in reversed(self.commits):
+            yield Piece(commit.message, (commit.call,), (commit.result,), head=f"commit {commit.name[:12]}",
+                        section=COMMITS, time=commit.time)  # fmt: skip
+        yield from self._failures()
+        for call in self.calls.values():
+            words = f"{call.tool}: {call.action}" if call.action else call.tool
+            yield Piece(words, (call.pointer,), head="no result on record", section=OPEN, time=call.time)
+        for string, pointer in self.strings.items():
+            if not any(string in path for path in self.changes):
+                yield Piece(string, (pointer,), section=STRINGS)
+
+    def _said(self, later: int) -> Iterator[Piece]:
+        last, opening, answer = self.last, self.opening, self.answer
+        between = [turn for turn in self.turns if turn.changed and turn.request.is_telling and turn is not last]
+        spoken = {turn.request: "user" for turn in between[len(between) - min(later, len(between)) :]}
+        spoken |= {opening: "user, first" if self.requests > 1 else "user"} if opening is not None else {}
+        if last is not None:
+            spoken[last.request] = "user, last" if last is self.turns[-1] else "user, later"
+        spoken |= {answer: "the agent said"} if answer is not None else {}
+        for passage, head in sorted(spoken.items(), key=lambda item: item[0].position):
+            yield Piece(passage.text, (passage.pointer,), head=head, section=SAID, time=passage.time)
+
+    def _failures(self) -> Iterator[Piece]:
+        """Yield the commands whose last run failed, the newest first.
+
+        One is over when the same line, or a longer one that ends in it, went well later.
+        """
+        for failure in reversed(self.failed.values()):
+            runs = (line for line, at in self.runs.items() if at > failure.position)
+            if any(command_lines.repeats(line, failure.line) for line in runs):
+                continue
+            code = f", exit code {failure.code}" if failure.code else ""
+            times = f", {failure.times:,} times" if failure.times > 1 else ""
+            yield Piece(failure.line, (failure.call,), (failure.result,), section=FAILED, time=failure.time,
+                        head=f"failed{code}{times}, not run with success since")  # fmt: skip
 
 
 def read(events: Iterable[Event]) -> SessionRecord:
@@ -274,32 +320,19 @@ def read(events: Iterable[Event]) -> SessionRecord:
     return record
 
 
-def still_failing(records: Sequence[SessionRecord]) -> tuple[Failure, ...]:
-    """Give the commands whose last run failed, in sessions of one agent, the newest first.
-
-    One is over when the same line, or a longer one that ends in it, went well later in any of them.
-    """
-    newest: dict[str, Failure] = {}
-    for failure in (failure for record in records for failure in record.failed.values()):
-        before = newest.get(failure.line)
-        newest[failure.line] = failure if before is None or before.position < failure.position else before
-    runs = [run for record in records for run in record.runs.items()]
-    open_ones = (
-        failure for failure in newest.values()
-        if not any(at > failure.position and command_lines.repeats(line, failure.line) for line, at in runs)
-    )  # fmt: skip
-    return tuple(sorted(open_ones, key=lambda failure: -failure.position))
-
-
-def short_path(path: str, folder: str) -> str:
-    """Write a path below a folder as the folder's own would."""
-    below = folder.rstrip("/") + "/"
-    return path.removeprefix(below) if folder and path.startswith(below) else path
+def is_exact(string: str) -> bool:
+    """Say whether a string is nobody's to guess: a path, a version, an address, a name with digits in it."""
+    if len(string) not in STRING_CHARACTERS or not string.isprintable():
+        return False
+    digits = sum(sign.isdigit() for sign in string)
+    bare = string.replace(".", "").replace(":", "").replace(",", "")
+    joined = string.count("/") > 1 or "://" in string
+    return joined or 0 < digits < len(bare) or (string.count(".") > 1 and bare.isdecimal())
 
 
 def _passage(event: Event) -> Passage | None:
     text = blanked(event.text[:READ_CHARACTERS]).strip()
-    return Passage(text, f"fh:{event.id}", event.time or event.ingested, event.position) if text else None
+    return Passage(text, event.pointer, event.time or event.ingested, event.position) if text else None
 
 
 def _fact(event: Event, name: str) -> str:

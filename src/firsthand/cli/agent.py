@@ -243,8 +243,7 @@ def _say_closed(close: Closed, out: Output) -> None:
 def _episode_form(episode: Episode) -> dict[str, Any]:
     return {
         "name": episode.name, "agent": episode.agent, "session": episode.session, "time": str(episode.moment),
-        "pointer": episode.pointer, "topic": episode.topic, "terms": episode.terms,
-        "verified": episode.verified, "stage": episode.stage,
+        "pointer": episode.pointer, "topic": episode.topic, "verified": episode.verified, "stage": episode.stage,
     }  # fmt: skip
 
 

@@ -21,8 +21,7 @@ from pathlib import Path
 
 from firsthand.agent_space import AgentSpace
 from firsthand.agents.cues import cues_of
-from firsthand.agents.episode import Episode
-from firsthand.agents.episode_list import episodes
+from firsthand.agents.episode import Episode, episodes
 from firsthand.agents.episode_names import aliases
 from firsthand.agents.settings import Settings
 from firsthand.answer import Answer, Query, Scope
