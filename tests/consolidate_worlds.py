@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from firsthand.ledger.entries import Episode
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+from firsthand.ledger.entries import Episode, Written
+from firsthand.ledger.solver import Line, shape_of
 
 LINES = {"birch": (3, 2), "cedar": (5, 7)}
 OWN = "double"
@@ -32,3 +37,21 @@ def knows(question: str) -> str | None:
     """Know the answers of one family, whatever the level."""
     family, _, level = question.partition(" level ")
     return answer(OWN, int(level)) if family == OWN else None
+
+
+def by_lines(cases: Sequence[Episode]) -> Iterator[Written]:
+    """Write for each family of cases the line that at least three, and the most, of them lie on."""
+    for scope in dict.fromkeys(case.scope for case in cases):
+        numbers = {case: shape_of(case.question)[1] for case in cases if case.scope == scope}
+        points = [(case, number, int(case.answer)) for case, number in numbers.items()
+                  if number is not None and case.answer.isdecimal()]  # fmt: skip
+        lines: dict[Line, list[str]] = {}
+        for (_, x, y), (_, other_x, other_y) in pairwise(points):
+            if x != other_x:
+                times = Fraction(other_y - y) / (other_x - x)
+                line = Line(times, y - times * x)
+                lines[line] = [case.pointer for case, at, value in points if line.at(at) == str(value)]
+        best = max(lines, key=lambda line: len(lines[line]), default=None)
+        if best is not None and len(lines[best]) >= 3:
+            shape = shape_of(next(case for case in cases if case.scope == scope).question)[0]
+            yield Written(f"{shape} => {best}", tuple(lines[best]))

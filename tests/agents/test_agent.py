@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from firsthand import Kind, Memory, Scope
 from firsthand.agent_space import NOTES, OURS, sessions_like
-from firsthand.ledger import entry_log
+from firsthand.ledger import consolidation
 from firsthand.ledger.decision_log import SESSION as LEDGER_SESSION
 
 
@@ -38,7 +38,7 @@ def test_an_agent_of_thousands_of_sessions_can_be_asked(tmp_path):
 
 def test_no_session_of_ours_is_an_agents(tmp_path):
     """The sessions in which notes, decisions, entries and old tuning stand are the ones that are left out."""
-    assert {NOTES, LEDGER_SESSION, entry_log.SESSION, "tuning"} == OURS
+    assert {NOTES, LEDGER_SESSION, consolidation.SESSION, "tuning"} == OURS
     with Memory.open(tmp_path) as memory:
         memory.session("one").user("The port is 80.")
         memory.note("Ask first.")

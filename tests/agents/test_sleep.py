@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import time
 
 import pytest
@@ -17,7 +16,6 @@ from firsthand.agents.sleep import LINES_MAX, STEPS, sleep
 from firsthand.agents.sleep_log import last_page, sleeps
 from firsthand.errors import StoreFailed, StoreReadOnly
 from firsthand.ledger.decision_log import ledger_of
-from firsthand.ledger.entry_log import entries_of
 from firsthand.ledger.statements import assert_fact, supersede
 
 SAID = ("The staging port is 8080.", "My favourite colour is teal.", "The staging port is now 8443.")
@@ -80,7 +78,7 @@ def test_the_steps_are_done_in_order_and_told(working):
     """A sleep writes the summary, the digest and its record, and the page says each."""
     memory, before = working.space, head(working.space)
     slept = sleeping(working)
-    assert states(slept) == {"episodes": "done", "summaries": "done", "digest": "done", "consolidation": "skipped"}
+    assert states(slept) == {"episodes": "done", "summaries": "done", "digest": "done"}
     assert (slept.finished, slept.since, slept.through) == (True, 0, before)
     (episode,) = working.episodes()
     assert [one.episode for one in slept.closed] == [episode]
@@ -103,7 +101,7 @@ def test_sleeping_again_appends_its_record_alone(working):
     again = sleeping(working, now=at(700))
     assert head(working.space) == before + 1
     assert (again.finished, again.since, again.gained, again.lost) == (True, first.through, (), ())
-    assert [step.lines for step in again.steps] == [()] * 4
+    assert [step.lines for step in again.steps] == [()] * 3
 
 
 def test_the_page_says_what_the_digest_gained_and_lost(working):
@@ -261,36 +259,6 @@ def test_a_record_that_an_import_brought_moves_no_window(working):
     )
     assert [*sleeps(working)] == []
     assert sleep(working.space, working, quiet_seconds=0.0).since == 0
-
-
-def test_consolidation_waits_for_its_switch(agent):
-    """By default nothing is consolidated; with the switch of the user, rules that pass the gate are kept and undone."""
-    agent.enrol("one")
-    say(agent.space, "one", *(f"birch level {level} => {3 * level + 2}" for level in range(1, 5)))
-    assert states(sleeping(agent))["consolidation"] == "skipped"
-    assert entries_of(agent.space, agent.name).known() == ()
-    (agent.space.path / "settings.json").write_text(json.dumps({"consolidate": True}))
-    slept = sleeping(agent, now=at(700))
-    (entry,) = slept.consolidated.kept
-    assert f"- `firsthand ledger quarantine {entry.id[-10:]} --agent shop`" in slept.page
-    assert entries_of(agent.space, agent.name).quarantine(entry.id[-10:]) != ()
-    assert sleeping(agent, now=at(800), consolidate=False).consolidated is None
-
-
-def test_a_command_of_the_page_can_be_pasted_whatever_its_agent_is_called(tmp_path):
-    """A name with quotes, spaces and signs of a shell is one word of it, in a span of its own; so is the namespace."""
-    name = "it's; rm -rf `x` $(y)"
-    with Memory.open(tmp_path / "store", namespace="a b", embedder="none") as memory:
-        memory.agent(name).enrol("one")
-        say(memory, "one", *SAID, *(f"birch level {level} => {3 * level + 2}" for level in range(1, 5)))
-        slept = sleeping(memory.agent(name), consolidate=True)
-        (entry,) = slept.consolidated.kept
-        commands = slept.page.partition("## Undone by\n")[2].splitlines()
-        assert [shlex.split(one.removeprefix("- ").strip("` ")) for one in commands] == [
-            ["firsthand", "ledger", "quarantine", entry.id[-10:], "--agent", name, "--namespace", "a b"],
-        ]
-        assert [one[2:].count("``") for one in commands] == [2]
-        assert memory.verify().ok
 
 
 def test_switched_off_episodes_are_skipped(working):

@@ -30,10 +30,9 @@ def test_an_agent_sleeps_and_the_page_is_shown_again(filled):
     assert (shown.code, shown.text) == (0, slept.text)
     told = filled("agent", "sleep", "--agent", "shop", "--show", "--json").json
     assert (told["page"], told["last"]["finished"]) == (slept.text, True)
-    again = filled("agent", "sleep", "--agent", "shop", "--json", "--consolidate").json
+    again = filled("agent", "sleep", "--agent", "shop", "--json").json
     assert [(step["name"], step["state"]) for step in again["steps"]] == [
         ("episodes", "done"), ("summaries", "done"), ("digest", "done"),
-        ("consolidation", "done"),
     ]  # fmt: skip
     assert (again["since"], again["finished"]) == (told["last"]["through"], True)
 

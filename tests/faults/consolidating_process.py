@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from consolidate_worlds import by_lines
 from firsthand import Memory
 from firsthand.ledger.consolidation import consolidate_in
 
@@ -20,7 +23,7 @@ def main(store: str) -> None:
                 times = 3 + number // 8 % 2
                 session.user(f"{family} level {number % 8 + 1} => {times * (number % 8 + 1) + 2}")
             print("begins", flush=True)
-            consolidate_in(memory, keep=True)
+            consolidate_in(memory, by_lines, "test", keep=True)
             print("done", flush=True)
 
 

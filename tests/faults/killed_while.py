@@ -25,6 +25,8 @@ from types import FrameType
 
 import apsw
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from consolidate_worlds import by_lines
 from firsthand import Memory, Moment
 from firsthand.agents.sleep import sleep
 from firsthand.errors import StoreFull
@@ -107,9 +109,9 @@ def work(store: Path, name: str) -> None:
     """Do the work on a store."""
     with Memory.open(store, embedder="none") as memory:
         if name == "sleep":
-            sleep(memory, AGENT, now=NOW, quiet_seconds=0, consolidate=True)
+            sleep(memory, AGENT, now=NOW, quiet_seconds=0)
         else:
-            consolidate_in(memory, AGENT, keep=True)
+            consolidate_in(memory, by_lines, "test", keep=True)
 
 
 def run(store: Path, copy: Path, name: str, how: str, at: int) -> int:

@@ -8,10 +8,10 @@ import sys
 import time
 from pathlib import Path
 
+from consolidate_worlds import by_lines
 from firsthand import Memory
-from firsthand.ledger.consolidation import consolidate_in, consolidated_view, episodes_of
+from firsthand.ledger.consolidation import consolidate_in, consolidated_view, entries_known, episodes_of
 from firsthand.ledger.entries import current
-from firsthand.ledger.entry_log import entries_of
 from firsthand.ledger.solver import Weak
 from stores import SOAK
 
@@ -35,11 +35,11 @@ def test_a_kill_leaves_a_memory_that_answers_everything(tmp_path):
             statements = [one.text for one in memory.events("s")]
             assert len(statements) >= said
             said = len(statements)
-            known = entries_of(memory).known()
+            known = entries_known(memory)
             assert all(one.report and one.sources for one in known)
             view = consolidated_view(memory)
             asked = current(episodes_of(memory)).values()
             assert [one for one in asked if Weak().answer(one.case, view.text) != one.answer] == []
-            assert consolidate_in(memory, keep=True).report.lost == 0
+            assert consolidate_in(memory, by_lines, "test", keep=True).report.lost == 0
             assert memory.verify().ok
     assert known

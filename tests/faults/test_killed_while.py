@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from killed_while import AGENT, NOW
 
+from consolidate_worlds import by_lines
 from firsthand import Kind, Memory, Moment, Trust
 from firsthand.agents.agent_digest import digest_of
 from firsthand.agents.sleep import sleep
 from firsthand.agents.sleep_log import last_page, sleeps
-from firsthand.ledger.consolidation import consolidate_in
+from firsthand.ledger.consolidation import consolidate_in, entries_known, entries_standing
 from firsthand.ledger.decision_log import ledger_of
-from firsthand.ledger.entry_log import entries_of
 from firsthand.ledger.statements import assert_fact
 from stores import SOAK
 
@@ -44,7 +44,8 @@ def store(tmp_path_factory) -> Path:
             noted = memory.note(f"The port of box{number} is {number}.", time=Moment(NOW.microseconds - 90_000_000_000),
                                 origin="user", trust=Trust.TRUSTED)  # fmt: skip
             assert_fact(memory, f"box{number}", f"port {number}", f"The port of box{number}", at=noted.pointer)
-        sleep(memory, AGENT, now=Moment(NOW.microseconds - 86_400_000_000), quiet_seconds=0, consolidate=True)
+        sleep(memory, AGENT, now=Moment(NOW.microseconds - 86_400_000_000), quiet_seconds=0)
+        consolidate_in(memory, by_lines, "test", keep=True)
         for number in range(1, 4):
             agent.enrol(f"s{number}")
             say(memory, f"s{number}", 9000 + number)
@@ -72,11 +73,11 @@ def state(memory: Memory) -> dict[str, object]:
         "new": {
             "episode": frozenset(one.id for one in memory.events(kind=Kind.EPISODE)),
             # An entry names the one it takes the place of, unless a kill came when only that one had gone.
-            "entry": frozenset((one.text, one.sources) for one in entries_of(memory, AGENT).known()),
+            "entry": frozenset((one.text, one.sources) for one in entries_known(memory)),
             "ledger": frozenset((one.action, one.target, one.by_fact) for one in ledger_of(memory).decisions()),
         },
         "digest": digest_of(agent).text,
-        "entries": [one.text for one in entries_of(memory, AGENT).standing()],
+        "entries": [one.text for one in entries_standing(memory)],
         "decisions": [one.id for one in ledger_of(memory).decisions() if one.by != "rule:gate"],
         "episodes": [(one.session, one.name, one.stage) for one in sorted(agent.episodes(), key=lambda e: e.session)],
     }
@@ -85,9 +86,9 @@ def state(memory: Memory) -> dict[str, object]:
 def again(memory: Memory, name: str) -> None:
     """Do the work that was interrupted."""
     if name == "sleep":
-        assert sleep(memory, AGENT, now=NOW, quiet_seconds=0, consolidate=True).finished
+        assert sleep(memory, AGENT, now=NOW, quiet_seconds=0).finished
     else:
-        consolidate_in(memory, AGENT, keep=True)
+        consolidate_in(memory, by_lines, "test", keep=True)
 
 
 @pytest.mark.parametrize(("name", "how"), POINTS)

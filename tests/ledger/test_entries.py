@@ -1,4 +1,4 @@
-"""Entries: one line each whatever their text, ids that follow from what they say, a lineage without circles."""
+"""Entries: one line each whatever their text, and ids that follow from what they say."""
 
 from __future__ import annotations
 
@@ -6,21 +6,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from firsthand.errors import InvalidArgument
-from firsthand.event import Trust
 from firsthand.ledger.entries import (
     Entry,
     Episode,
-    Operation,
-    Proposal,
     View,
     Written,
-    applied,
-    check_lineage,
     current,
-    descendants,
     entry,
-    settled,
+    versions,
     with_sources,
 )
 from firsthand.value import replace
@@ -62,72 +55,23 @@ def test_an_id_follows_from_what_an_entry_says():
     assert others[3].version == 2
 
 
-def test_trust_is_that_of_the_least_trusted_source():
-    """One source that a tool brought taints the entry."""
-    known = {**KNOWN, "fh:2": replace(KNOWN["fh:2"], trust=Trust.UNTRUSTED)}
-    assert entry(RULE, KNOWN, by="rules").trust is Trust.TRUSTED
-    assert entry(RULE, known, by="rules").trust is Trust.UNTRUSTED
-
-
-def test_descendants_are_found_at_any_depth():
-    """What came of an entry, and of that, is found; its own ancestors are not."""
-    first = entry(RULE, KNOWN, by="a")
-    second = entry(RULE, KNOWN, by="b", parents=[first])
-    third = entry(RULE, KNOWN, by="c", parents=[second])
-    other = entry(RULE, KNOWN, by="d")
-    assert descendants([first, second, third, other], first.id) == (second, third)
-    assert descendants([first, second, third, other], second.id) == (third,)
-
-
-def test_a_circle_in_a_lineage_is_refused():
-    """An entry among its own ancestors is named; a parent that is not there is none of them."""
-    circle = [Entry("a", "x", (), parents=("b",)), Entry("b", "x", (), parents=("c", "gone")),
-              Entry("c", "x", (), parents=("a",))]  # fmt: skip
-    with pytest.raises(InvalidArgument, match="comes of itself"):
-        check_lineage(circle)
-    with pytest.raises(InvalidArgument, match="comes of itself"):
-        descendants(circle, "a")
-    check_lineage(circle[:2])
-
-
 def test_the_latest_answer_holds():
     """Of two episodes with one question, spelled differently, the later one holds."""
     later = Episode("fh:9", "birch", "Birch  level 1", "77", 9)
     assert current([later, *EPISODES])["birch level 1"] == later
 
 
-def test_a_writing_becomes_operations_by_what_it_is_about():
-    """Nothing of its scope: added; one: a new version; several: a merge; two for one: a split; the same: retained."""
-    one = settled([RULE], [], View(), EPISODES, by="r").written[0]
-    view = View((one,), tuple(EPISODES))
-    new = Written("birch level N => 3 * N", ("fh:1",), "birch")
+def test_what_is_written_anew_is_a_version_of_what_it_is_about():
+    """Nothing of its family: a first version; one, or several: theirs; the same words of the same family: nothing."""
+    (one,) = versions([RULE], (), EPISODES, by="r")
+    new = Written("birch level N => 3 * N", ("fh:1",))
     other = replace(one, id="other", scope="")
-    several = View((one, other))
-    told = [
-        settled([RULE], ["fh:1", "fh:77"], View(), EPISODES, by="r"),
-        settled([RULE], [], view, EPISODES, by="r"),
-        settled([new], [], view, EPISODES, by="r"),
-        settled([new], [], several, EPISODES, by="r"),
-        settled([new, replace(new, text="x")], [], view, EPISODES, by="r"),
-        settled([new], [], view, EPISODES, by="r", writes="beside"),
-        settled([replace(new, scope="else", sources=("fh:5",))], [], view, EPISODES, by="r", writes="anew"),
-    ]
-    assert [[(each.action, each.targets) for each in one.operations] for one in told] == [
-        [("add", ()), ("delete", ("fh:1",))],
-        [("retain", (one.id,))],
-        [("merge", (one.id,))],
-        [("merge", (one.id, "other"))],
-        [("split", (one.id,)), ("split", (one.id,))],
-        [("add", ())],
-        [("add", ()), ("delete", (one.id,))],
-    ]
-    assert told[2].written[0].parents == (one.id,)
-
-
-def test_a_proposal_without_a_gate_does_all_that_it_says():
-    """An entry takes the place of its targets, and what is deleted is no longer shown but is not gone."""
-    one = entry(RULE, KNOWN, by="r")
-    two = entry(replace(RULE, text="x"), KNOWN, by="r", parents=[one])
-    proposal = Proposal((Operation("merge", two, (one.id,)), Operation("delete", None, ("fh:1", "fh:4"))))
-    view = applied(View((one,), tuple(EPISODES)), proposal, EPISODES)
-    assert view == View((two,), tuple(EPISODES[each] for each in (1, 2, 4)), {"fh:1": two.id, "fh:4": ""})
+    made = [
+        versions(written, standing, EPISODES, by="r") for written, standing in (
+            ([RULE], ()), ([RULE], (one,)), ([new], (one,)), ([new], (one, other)),
+            ([replace(new, scope="else", sources=("fh:5",))], (one,)),
+        )
+    ]  # fmt: skip
+    assert [[(each.parents, each.version, each.scope) for each in entries] for entries in made] == [
+        [((), 1, "birch")], [], [((one.id,), 2, "birch")], [((one.id, "other"), 2, "birch")], [((), 1, "else")],
+    ]  # fmt: skip

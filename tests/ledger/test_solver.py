@@ -1,38 +1,16 @@
-"""Solvers: cases before rules, the narrow rule before the wide, and a rule of three cases for the strong one alone."""
+"""The reader of derived memory: cases before rules, and the narrow rule before the wide."""
 
 from __future__ import annotations
 
-import pytest
+from fractions import Fraction
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand.ledger.solver import Strong, Weak, line_of
-
-CASES = "\n".join(f"case: birch level {n} => {3 * n + 2}" for n in (1, 4, 9))
+from firsthand.ledger.solver import Line, Weak, line_of
 
 
-def test_only_the_strong_one_makes_a_rule():
-    """Three cases of one line answer a fourth; the weak solver does not answer it, and both know the three."""
-    asked = ["birch level 4", "birch level 10", "oak level 10"]
-    assert [Strong().answer(one, CASES) for one in asked] == ["14", "32", None]
-    assert [Weak().answer(one, CASES) for one in asked] == ["14", None, None]
-
-
-def test_two_cases_are_no_rule():
-    """Two cases always lie on a line, and say nothing."""
-    assert Strong().answer("birch level 10", CASES.rpartition("\n")[0]) is None
-
-
-def test_a_rule_needs_most_of_the_cases():
-    """Exceptions do not hide a rule, unless they are as many."""
-    odd = "\n".join(f"case: birch level {n} => {n * n * 7 + 1}" for n in (20, 31, 47))
-    few = f"{CASES}\n{odd.splitlines()[0]}"
-    assert Strong().answer("birch level 10", few) == "32"
-    assert Strong().answer("birch level 10", f"{CASES}\n{odd}") is None
-
-
-@pytest.mark.parametrize("solver", [Strong(), Weak()])
-def test_the_narrow_goes_before_the_wide(solver: Strong):
+def test_the_narrow_goes_before_the_wide():
     """A case goes before a rule, a rule of more words before one of fewer, and the later line before the earlier."""
     lines = [
         "rule: birch level N => 3 * N + 2",
@@ -43,7 +21,7 @@ def test_the_narrow_goes_before_the_wide(solver: Strong):
         "case: Birch  level 6 => 61",
     ]
     asked = ["birch level 7", "oak tree level 7", "birch level 5", "birch level 6", "red door of the shed", "oak 7"]
-    assert [solver.answer(one, "\n".join(lines)) for one in asked] == ["23", "49", "1", "61", "locked", None]
+    assert [Weak().answer(one, "\n".join(lines)) for one in asked] == ["23", "49", "1", "61", "locked", None]
 
 
 def test_a_memory_goes_before_what_is_known_without():
@@ -56,17 +34,17 @@ def test_a_memory_goes_before_what_is_known_without():
 
 def test_what_is_no_line_of_a_view_is_not_read():
     """Prose, and lines that do not say what they are, answer nothing."""
-    assert Strong().answer("birch level 1", "birch level 1 => 5\n## rule: birch level N => 1\nrule: birch") is None
+    assert Weak().answer("birch level 1", "birch level 1 => 5\n## rule: birch level N => 1\nrule: birch") is None
 
 
-@given(st.integers(-99, 99), st.integers(-99, 99), st.integers(-999, 999))
+@given(st.integers(-9999, 9999), st.integers(-99, 99), st.integers(-999, 999))
 def test_a_line_is_written_as_it_is_read(times: int, plus: int, at: int):
-    """A formula that a solver writes of three cases is the one that it reads."""
-    view = "\n".join(f"case: oak {n} => {times * n + plus}" for n in (1, 2, 3))
-    assert Strong().answer("oak 100", view) == str(times * 100 + plus)
-    found = line_of(f"{times} * N {'-' if plus < 0 else '+'} {abs(plus)}")
-    assert found is not None
-    assert found.at(at) == str(times * at + plus)  # type: ignore[arg-type]
+    """A rule says of a number what its formula gives, whole numbers and decimals as they are spelled."""
+    line = Line(Fraction(times, 100), Fraction(plus))
+    view = f"rule: oak N => {line}"
+    if line.times:
+        assert Weak().answer(f"oak {at}", view) == line.at(Fraction(at))
+        assert line_of(str(line)) == line
 
 
 def test_a_rule_with_many_places_answers_nothing():
@@ -75,4 +53,4 @@ def test_a_rule_with_many_places_answers_nothing():
     assert Weak().answer(question, f"rule: {'* ' * 100}N => 1") is None
     assert Weak().answer("oak level 7", "rule: * * N => 1") == "1"
     assert Weak().answer("oak level 7", "rule: * * * => 1") is None
-    assert Strong().answer("oak " + "9" * 9_000, "\n".join(f"case: oak {n} => {n}" for n in range(5))) is None
+    assert Weak().answer("oak " + "9" * 9_000, "rule: oak N => 2 * N") is None

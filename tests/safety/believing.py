@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from consolidate_worlds import by_lines
 from firsthand import Agent, Memory, Trust
 from firsthand.agents.agent_digest import digest_of
 from firsthand.agents.reminders import remind
@@ -33,7 +34,7 @@ def opened() -> Iterator[Memory]:
 def night(agent: Agent) -> None:
     """Let everything be derived that can be: episodes, rules."""
     agent.catch_up(quiet_seconds=0)
-    consolidate_in(agent.space, agent.name, keep=True)
+    consolidate_in(agent.space, by_lines, "test", keep=True)
 
 
 def believed(agent: Agent, asked: str = "What do you know of the port, the level and the rules?") -> str:
@@ -43,7 +44,7 @@ def believed(agent: Agent, asked: str = "What do you know of the port, the level
     return POINTER.sub("", "\n".join([
         *states(agent.space),
         *digest_lines(agent),
-        consolidated_view(agent.space, agent.name).text,
+        consolidated_view(agent.space).text,
         *(part.text for part in parts if not part.text.startswith(OTHERS)),
         *(hit.preview for hit in reminder.hits if hit.trust is Trust.TRUSTED),
     ]))  # fmt: skip

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from consolidate_worlds import by_lines
 from firsthand import Band, Draft, Kind, Query, Trust
 from firsthand.agents.reminders import remind
 from firsthand.agents.settings import Settings
 from firsthand.ledger.consolidation import consolidate_in, consolidated_view
-from firsthand.ledger.consolidators import EPISODES_OF_ORIGIN_MAX, within_quota
 from firsthand.ledger.entries import Episode
 from firsthand.ledger.entry_gate import distinct
 from firsthand.notes.writer import folded
@@ -41,20 +41,19 @@ def disguised(text: str, chance: random.Random) -> str:
 
 
 def copies(number: int, seed: int) -> list[Episode]:
-    """Give one case in many disguises, of many origins."""
+    """Give one case in many disguises."""
     chance = random.Random(seed)
     told = "value of birch level"
     return [
         Episode(
-            f"fh:{at}", "birch", f"7 {disguised(told, chance)}", "23", at, chance.choice(["user", "web", "mail"]),
-            chance.choice([Trust.TRUSTED]),
+            f"fh:{at}", "birch", f"7 {disguised(told, chance)}", "23", at,
         )
         for at in range(number)
     ]  # fmt: skip
 
 
 def test_a_thousand_disguises_are_one_case():
-    """Other case, spaces, look-alike letters, hidden signs, punctuation and origin make no second case."""
+    """Other case, spaces, look-alike letters, hidden signs and punctuation make no second case."""
     assert len({one.case for one in copies(1_000, 1)}) > 900
     assert len(distinct(copies(1_000, 1))) == 1
 
@@ -74,16 +73,7 @@ def test_disguised_copies_make_no_rule(memory):
     for at in range(120):
         said = disguised("birch level 7 => 23", chance).rstrip(" .!;")
         memory.session(f"s{at % 9}").user(said, trust=chance.choice([Trust.TRUSTED, Trust.UNTRUSTED]))
-    assert consolidate_in(memory, keep=True).kept == ()
-
-
-def test_an_untrusted_origin_has_its_share_of_what_a_consolidator_reads():
-    """Of an untrusted origin a consolidator is given the newest 32 of a scope; users' cases are all there."""
-    users = [Episode(f"fh:u{at}", "s", f"{at} level", "1", at) for at in range(100)]
-    web = [Episode(f"fh:w{at}", "s", f"{at} level", "2", at, "web", Trust.UNTRUSTED) for at in range(1_000)]
-    kept = within_quota(sorted([*users, *web], key=lambda one: one.position))
-    assert [one for one in kept if one.origin == "user"] == users
-    assert [one for one in kept if one.origin == "web"] == web[-EPISODES_OF_ORIGIN_MAX:]
+    assert consolidate_in(memory, by_lines, "test", keep=True).kept == ()
 
 
 HELD = st.builds(

@@ -9,6 +9,7 @@ from believing import believed, digest_lines, night, opened
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from consolidate_worlds import by_lines
 from firsthand import Kind, Trust
 from firsthand.agents.agent_digest import digest_of
 from firsthand.agents.agent_tools import AgentTools
@@ -16,9 +17,7 @@ from firsthand.agents.authors import USER, Author, author_of
 from firsthand.agents.files import learn
 from firsthand.ledger.consolidation import consolidate_in, consolidated_view, episodes_of
 from firsthand.ledger.decision_log import ledger_of
-from firsthand.ledger.entry_log import entries_of
 from firsthand.ledger.lineage import lineage_of
-from firsthand.ledger.model_consolidator import ByModel
 
 QUICK = (Phase.explicit, Phase.generate)
 """A store for each example: what fails is told as it is, and not made smaller."""
@@ -98,7 +97,7 @@ def test_nothing_that_the_user_did_not_say_is_believed(way, text, times):
             "reasoning",
             "summary",
         }:  # an agent's own words may name its episode
-            consolidate_in(memory, "shop", keep=True)
+            consolidate_in(memory, by_lines, "test", keep=True)
         else:
             night(agent)
         assert CANARY not in believed(agent)
@@ -139,9 +138,10 @@ def test_no_number_of_untrusted_statements_moves_what_users_said(told, first):
             say(alone)
             assert consolidated_view(memory).text == consolidated_view(alone).text
             for each in (memory, alone):
-                assert [one.text for one in consolidate_in(each, keep=True).kept] == ["birch level N => 3 * N + 2"]
+                assert [one.text for one in consolidate_in(each, by_lines, "test", keep=True).kept] == [
+                    "birch level N => 3 * N + 2"
+                ]
             assert consolidated_view(memory).text == consolidated_view(alone).text
-            assert entries_of(memory).standing()[0].trust is Trust.TRUSTED
 
 
 def test_an_episode_is_not_named_by_a_page_that_the_agent_says_again(memory, agent):
@@ -155,42 +155,13 @@ def test_an_episode_is_not_named_by_a_page_that_the_agent_says_again(memory, age
     assert [episode.topic for episode in agent.episodes()] == ["keep books shop please"]
 
 
-def test_one_untrusted_case_taints_no_rule(memory):
-    """Where a writer names a stranger's case beside users' own, the rule stands on the users' alone, and is kept."""
-    say(memory)
-    say(memory, (20,), trust=Trust.UNTRUSTED, origin="web")
-    reply = json.dumps([{"text": "birch level N => 3 * N + 2", "sources": [1, 2, 3, 4, 5, 6], "scope": "s"}])
-    (kept,) = consolidate_in(memory, consolidator=ByModel(lambda _: reply, "tiny"), keep=True).kept
-    assert (kept.trust, len(kept.sources)) == (Trust.TRUSTED, len(LEVELS))
-
-
 def test_an_agents_note_takes_the_place_of_no_statement(memory):
     """An agent that notes other answers to a user's questions hides none of them."""
     say(memory)
     for level in LEVELS:
         memory.note(f"birch level {level} => 1")
     assert len(consolidated_view(memory).raw) == len(LEVELS)
-    assert {one.trust for one in episodes_of(memory)} == {Trust.TRUSTED}
-
-
-def test_an_approval_is_recorded_and_can_be_undone(memory):
-    """Who let an untrusted entry in, and when, is a decision; undone, the entry does not stand, and waits again."""
-    say(memory, trust=Trust.UNTRUSTED, origin="web")
-    (proposed,) = consolidate_in(memory).proposal.written
-    assert consolidated_view(memory).text == ""
-    (kept,) = consolidate_in(memory, keep=True, approved=[proposed.id]).kept
-    (decision,) = ledger_of(memory).decisions()
-    assert (decision.action, decision.target, decision.by) == ("approve", f"fh:{kept.id}", "user")
-    before = decision.position
-    assert consolidated_view(memory).text == kept.line
-    ledger_of(memory).undo(decision.id, reason="a mistake")
-    assert (entries_of(memory).standing(), consolidated_view(memory).text) == ((), "")
-    assert entries_of(memory).standing(as_of=before) == (kept,)
-    assert [(one.pointer, one.sort) for one in lineage_of(memory).waiting()] == [(f"fh:{kept.id}", "entry")]
-    assert consolidate_in(memory, keep=True).report.counts() == {"trust": 1}
-    consolidate_in(memory, keep=True, approved=[kept.id])
-    assert entries_of(memory).standing() == (kept,)
-    assert lineage_of(memory).waiting() == ()
+    assert len(episodes_of(memory)) == len(LEVELS)
 
 
 @settings(max_examples=20, phases=QUICK)
@@ -262,7 +233,7 @@ def test_own_output_makes_no_evidence_in_fifty_rounds(memory, agent):
         memory.note(f"birch level {number} => {3 * number + 2}", session=agent.session)
         if number % 10 == 9:
             night(agent)
-    assert consolidate_in(memory, keep=True).kept == ()
+    assert consolidate_in(memory, by_lines, "test", keep=True).kept == ()
     assert consolidated_view(memory).text == view
     assert [line for line in digest_lines(agent) if line.startswith("- ") and line not in digest.splitlines()][1:] == []
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 
-from firsthand.ledger.consolidators import groups, rule_of
 from firsthand.ledger.entries import Episode
-from firsthand.ledger.model_consolidator import NO_ANSWER
 from firsthand.ledger.solver import Weak, shape_of
+from firsthand_evals.stream.model_writer import NO_ANSWER
+from firsthand_evals.stream.rules import groups, rule_of
 
 BATCH = 8
 

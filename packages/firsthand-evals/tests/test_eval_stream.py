@@ -79,33 +79,3 @@ def test_an_unknown_name_is_refused(shell):
         found = shell("eval", "stream", "--streams", "1", option, "x")
         assert found.code == 5
         assert told in found.error
-
-
-def test_a_pack_refuses_what_it_does_not_take(shell, tmp_path):
-    """One that asks no model says what it takes; a pack that is none is refused by its name."""
-    for words in (["--model", "local"], ["--replay"], ["--price", "1,2"], ["--temperature", "0.5"]):
-        found = shell("eval", "stream", "--pack", "own-sessions", *words, "--out", str(tmp_path))
-        assert found.code == 5
-        assert f"the pack own-sessions takes no {words[0]}" in found.error
-    assert shell("eval", "stream", "--pack", "x").code == 2
-
-
-def test_own_sessions_are_asked_of_the_store_that_is_named(shell, tmp_path):
-    """The pack reads a store, tells what each memory answered, and refuses one with nothing to ask."""
-    lines = "\n".join(
-        f"the {noun} of the {place} was {verb} in {number} turns of the mill"
-        for number, (noun, place, verb) in enumerate(
-            ((noun, place, verb) for noun in ("wheel", "bell", "boat") for place in ("tower", "attic", "cellar")
-             for verb in ("moved", "sealed", "painted")), 70_001,
-        )
-    )  # fmt: skip
-    words = ("eval", "stream", "--pack", "own-sessions", "--updates", "2", "--questions", "27", "--budget", "500")
-    shell.append(b"nothing to ask about")
-    empty = shell(*words)
-    assert (empty.code, empty.text) == (5, "")
-    assert "1 events of this store have 0. Import sessions first" in empty.error
-    shell.append(lines.encode())
-    found = shell(*words, "--arm", "newest")
-    assert found.lines[0].startswith("own sessions: 1 sessions, 2 events in 2 updates, 27 questions, 500 characters")
-    assert [line[:9] for line in found.lines[2:5]] == ["no memory", "keep all ", "newest   "]
-    assert found.code == 0

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from stream_models import chatty, faithful
 
 from firsthand.errors import InvalidArgument
-from firsthand.ledger.entries import Episode, Fault, View
+from firsthand.ledger.entries import Episode, View
 from firsthand_evals.stream.arms import ARMS, KEEP_ALL, NO_MEMORY, chosen_of, of_model
+from firsthand_evals.stream.consolidators import Fault, with_raw
 from firsthand_evals.stream.regimes import (
     AUTO,
     EPISODIC,
@@ -53,7 +54,7 @@ def lived(regime: Regime, *rounds: list[Action], size: int = 3, **bounds: int) -
     for at in range(len(rounds)):
         new = CASES[size * at : size * at + size]
         happened += new
-        view = chooser.step(view.with_raw(new), happened, new)
+        view = chooser.step(with_raw(view, new), happened, new)
     return view, chooser
 
 
@@ -152,7 +153,7 @@ def test_bounds_hold_and_what_falls_out_is_counted():
 def test_what_is_shown_again_is_new_again():
     """A case that left comes back with a later round that brings it again."""
     chooser = Chooser(Says([], []), FORCED)
-    view = chooser.step(View().with_raw(CASES[:2]), CASES[:2], CASES[:2])
+    view = chooser.step(with_raw(View(), CASES[:2]), CASES[:2], CASES[:2])
     assert view.raw == ()
     chooser.step(View((), tuple(CASES[:1])), CASES[:2], CASES[:1])
     assert (chooser.policy.shown[1].new, chooser.policy.shown[1].cases) == (1, tuple(CASES[:1]))

@@ -7,7 +7,6 @@ from fractions import Fraction
 import pytest
 
 from firsthand.errors import InvalidArgument
-from firsthand.ledger.consolidators import Writing, rules_plus_exceptions
 from firsthand.ledger.entries import Episode, View, Written, entry
 from firsthand.ledger.entry_gate import GateSettings
 from firsthand.value import replace
@@ -24,6 +23,7 @@ from firsthand_evals.stream.arms import (
     Arm,
     chosen,
 )
+from firsthand_evals.stream.consolidators import Writing, rules_plus_exceptions
 from firsthand_evals.stream.measure import Before, measured, readers, standing
 from firsthand_evals.stream.run import Stream, broken, run, stream
 from firsthand_evals.stream.world import world

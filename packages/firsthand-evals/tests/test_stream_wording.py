@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from firsthand.ledger.solver import Strong, Weak
+from firsthand.ledger.solver import Weak
+from firsthand_evals.stream.rules import Strong
 from firsthand_evals.stream.world import Understanding, reworded
 
 OTHER = [reworded("birch level 7", place) for place in (0, 1)]

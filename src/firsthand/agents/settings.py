@@ -34,7 +34,7 @@ PROJECT_FILE = ".firsthand.json"
 USER_FILE = "settings.json"
 PROJECTS = "projects"
 """In the user's file: settings by the folder that they hold in."""
-WHOLE = ("sleep", "sleep_at", "consolidate")
+WHOLE = ("sleep", "sleep_at")
 """Settings of all of an agent's memory; the file of one session does not change them."""
 PROJECT_BYTES_MAX = 65_536
 SESSIONS_FOLDER = ("hooks", "sessions")
@@ -56,7 +56,6 @@ class Settings:
         across: recall from the sessions of other agents in the namespace too.
         inbox: take messages of other agents in the namespace.
         sleep: the memory sleeps once a day, when the daemon is idle, not before ``sleep_at`` (local time).
-        consolidate: a sleep also keeps rules that pass the gate.
         hits_max: of implicit recall.
         band: how likely an answer of implicit recall has to be to be shown: ``likely``, ``possible`` or ``unlikely``.
         preamble_tokens_max, cues_tokens_max: sizes.
@@ -80,7 +79,6 @@ class Settings:
     inbox: bool = False
     sleep: bool = False
     sleep_at: str = "03:30"
-    consolidate: bool = False
     hits_max: int = 3
     band: Band = Band.LIKELY
     preamble_tokens_max: int = 1_500

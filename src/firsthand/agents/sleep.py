@@ -1,9 +1,8 @@
 """Sleep: a pass over what came since the last one, in named steps (total-recall 2.4, 8.3, A.3).
 
-    episodes       which sessions have no summary, or went on after it
-    summaries      the episode of each
-    digest         which facts and sessions came into it and left it
-    consolidation  rules that pass the gate; only where it is switched on
+    episodes    which sessions have no summary, or went on after it
+    summaries   the episode of each
+    digest      which facts and sessions came into it and left it
 
     sleep(space, "web")     -> Slept(finished=True, ...), its page and its record in the log
 
@@ -17,7 +16,6 @@ It does not know when it is time to sleep (`sleep_jobs`).
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -28,9 +26,7 @@ from firsthand.agents import agent_digest, episode_writer, settings, sleep_jobs,
 from firsthand.agents.episode import code
 from firsthand.agents.episode_writer import QUIET_SECONDS, Closed
 from firsthand.agents.sleep_log import SleepRecord
-from firsthand.environment import NAMESPACE
 from firsthand.errors import FirsthandError, InvalidArgument, StoreReadOnly
-from firsthand.ledger.consolidation import Consolidated, consolidate_in
 from firsthand.moment import Moment, clock
 from firsthand.printable import shown
 from firsthand.space import Space
@@ -42,8 +38,6 @@ DONE, SKIPPED, CUT, FAILED = "done", "skipped", "cut", "failed"
 LINES_MAX = 40
 """Of one step that are shown; how many more there are is said."""
 WORDS_CHARACTERS_MAX = 160
-ID_SHOWN = 10
-"""Characters of an id in a command: its end."""
 _PLAIN = str.maketrans("`<>[]", "'()()")
 
 
@@ -55,7 +49,6 @@ class SleepStep:
         state: ``done``; ``skipped``, since it is not wanted; ``cut`` by the time limit; ``failed``.
         why: it was not done, or not whole; empty for what is whole.
         lines: Markdown, a line each, at most `LINES_MAX`; ``left_out`` says how many more there were.
-        undo: commands that undo what it did.
     """
 
     name: str
@@ -64,7 +57,6 @@ class SleepStep:
     why: str = ""
     lines: tuple[str, ...] = ()
     left_out: int = 0
-    undo: tuple[str, ...] = ()
 
 
 @value
@@ -78,7 +70,6 @@ class Slept:
         page: all of it, for people; the record in the log holds it.
         pointer: of the record in the log.
         closed: episodes that were written.
-        consolidated: what came of that step; None where it did not come to an end.
         digest: the position that the digest was made as of; 0 where it was not made.
         gained, lost: lines of the digest, since the sleep before.
     """
@@ -93,7 +84,6 @@ class Slept:
     page: str
     pointer: str
     closed: tuple[Closed, ...] = ()
-    consolidated: Consolidated | None = None
     digest: int = 0
     gained: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
@@ -116,13 +106,11 @@ class Night:
     until: float
     quiet_seconds: float
     summarise: bool = True
-    consolidate: bool = False
     due: tuple[str, ...] = ()
     closed: tuple[Closed, ...] = ()
     digest: int = 0
     gained: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
-    consolidated: Consolidated | None = None
 
     @property
     def since(self) -> int:
@@ -142,7 +130,6 @@ def sleep(
     now: Moment | None = None,
     seconds_max: float = SECONDS_MAX,
     quiet_seconds: float = QUIET_SECONDS,
-    consolidate: bool | None = None,
     cwd: str = "",
 ) -> Slept:
     """Let an agent's memory sleep over what came since the last sleep that was finished.
@@ -151,7 +138,6 @@ def sleep(
         now: the time that it is taken for; None is the clock's. With it a month of days can be gone through again.
         seconds_max: after so long no further step and no further summary is begun; what is begun is finished.
         quiet_seconds: a session whose last event is younger has not ended, and gets no summary.
-        consolidate: also keep rules that pass the gate; None asks the agent's settings, where it is off by default.
         cwd: the project's folder whose settings count.
 
     Raises:
@@ -167,7 +153,7 @@ def sleep(
         night = Night(
             sleeper, next((each for each in sleep_log.sleeps(sleeper) if each.finished), None),
             int(space.head().partition(":")[0]), now or moment.now(), begun + seconds_max, quiet_seconds,
-            chosen.episodes, chosen.consolidate if consolidate is None else consolidate,
+            chosen.episodes,
         )  # fmt: skip
         steps = tuple(_run(night))
         seconds, finished = time.monotonic() - begun, not any(step.state in {CUT, FAILED} for step in steps)
@@ -180,7 +166,7 @@ def sleep(
             sleep_jobs.settle(sleeper)
         return Slept(
             sleeper.name, night.now, night.since, night.through, seconds, finished, steps, page, pointer, night.closed,
-            night.consolidated, night.digest, night.gained, night.lost,
+            night.digest, night.gained, night.lost,
         )  # fmt: skip
 
 
@@ -263,34 +249,17 @@ def _of_line(line: str) -> str:
     return f"{code(words, 2 * WORDS_CHARACTERS_MAX, pointer)}{sign}{pointer}" if sign else code(line, 200, "")
 
 
-def _consolidation(night: Night, name: str) -> SleepStep:
-    """Keep the rules that the gate lets in."""
-    if not night.consolidate:
-        return SleepStep(name, SKIPPED, why="it is off until you say: firsthand agent switch consolidate on")
-    agent = night.agent
-    done = night.consolidated = consolidate_in(agent.space, agent.name, keep=True)
-    lines = [f"kept: {code(entry.line, WORDS_CHARACTERS_MAX, f'fh:{entry.id}')} (fh:{entry.id})" for entry in done.kept]
-    lines += [f"taken out: {decision.target}" for decision in done.quarantined]
-    whose = f"--agent {shlex.quote(agent.name)}"
-    undo = [f"firsthand ledger quarantine {entry.id[-ID_SHOWN:]} {whose}" for entry in done.kept]
-    undo += [
-        f"firsthand ledger quarantine {decision.target[-ID_SHOWN:]} --release {whose}" for decision in done.quarantined
-    ]
-    return _step(name, DONE, lines, why=_sentence(" ".join(map(str, done.report.faults))), undo=undo)
-
-
 STEPS: dict[str, Callable[[Night, str], SleepStep]] = {
     "episodes": _episodes,
     "summaries": _summaries,
     "digest": _digest,
-    "consolidation": _consolidation,
 }
 """In the order in which they are done: each reads what the ones before it wrote."""
 
 
-def _step(name: str, state: str, lines: Iterable[str], *, why: str = "", undo: Iterable[str] = ()) -> SleepStep:
+def _step(name: str, state: str, lines: Iterable[str], *, why: str = "") -> SleepStep:
     notes = tuple(lines)
-    return SleepStep(name, state, 0.0, why, notes[:LINES_MAX], max(0, len(notes) - LINES_MAX), tuple(undo)[:LINES_MAX])
+    return SleepStep(name, state, 0.0, why, notes[:LINES_MAX], max(0, len(notes) - LINES_MAX))
 
 
 def _name(text: str) -> str:
@@ -308,7 +277,6 @@ _COUNTED = {
     "episodes": ("session without an episode", "sessions without an episode", "firsthand agent episodes"),
     "summaries": ("episode", "episodes", "firsthand agent episodes"),
     "digest": ("change", "changes", "firsthand agent digest"),
-    "consolidation": ("change", "changes", "firsthand ledger entries"),
 }
 """What the lines of a step are, one and many, and the command that shows all of them."""
 
@@ -324,11 +292,6 @@ def _page(night: Night, steps: Sequence[SleepStep], seconds: float, seconds_max:
     yield f"- not finished: {', '.join(left)}; the next sleep does what is left" if left else "- finished"
     for step in steps:
         yield from _section(step)
-    namespace = night.agent.space.namespace
-    where = "" if namespace == NAMESPACE else f" --namespace {shlex.quote(namespace)}"
-    commands = [f"{command}{where}" for step in steps for command in step.undo]
-    if commands:
-        yield from ("", "## Undone by", *(f"- {_command(command)}" for command in commands))
 
 
 def _section(step: SleepStep) -> Iterator[str]:
@@ -342,11 +305,3 @@ def _section(step: SleepStep) -> Iterator[str]:
     yield from (f"- {line}" for line in step.lines)
     if step.left_out:
         yield f"- and {step.left_out:,} more: `{command}`"
-
-
-def _command(text: str) -> str:
-    """Write a command as a code span that no name in it closes."""
-    ticks = "`"
-    while ticks in text:
-        ticks += "`"
-    return f"{ticks} {text} {ticks}" if len(ticks) > 1 else f"`{text}`"

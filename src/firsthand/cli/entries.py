@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
+import sys
+from pathlib import Path
 
 from firsthand import InvalidArgument, Memory
 from firsthand.cli.argument_values import decimal, number
@@ -10,11 +13,10 @@ from firsthand.cli.arguments import Parser
 from firsthand.cli.display import count, shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
-from firsthand.cli.stores import agent_here, position, to_read, to_write, words_of
-from firsthand.ledger.consolidation import Consolidated, consolidate_in, consolidated_view
-from firsthand.ledger.entries import Entry
+from firsthand.cli.stores import position, to_read, to_write, words_of
+from firsthand.ledger.consolidation import Consolidated, consolidate_in, consolidated_view, entry_named
+from firsthand.ledger.entries import Entry, Written
 from firsthand.ledger.entry_gate import GateSettings
-from firsthand.ledger.entry_log import entries_of
 from firsthand.ledger.lineage import lineage_of
 from firsthand.value import asdict
 
@@ -33,22 +35,23 @@ def add(group: Parser) -> None:
         """,
     )  # fmt: skip
     command.add_argument("entry", nargs="?", default="", metavar="ENTRY", help="one entry: its id or its end")
-    _add_agent(command)
     command.add_argument("--as-of", type=number(0), metavar="POSITION", help="as it was then")
     command = group.command(
-        "propose", _propose, "Propose rules; each is tried on its sources first.",
+        "propose", _propose, "Try rules on the statements that they are made of.",
         """
-        firsthand ledger propose                     what would be written; nothing is kept
-        firsthand ledger propose --keep              keep what passes
-        firsthand ledger propose --keep --approve 5GZ8K2N7     let one in that rests on what a tool or the web said
+        firsthand ledger entries --json                    statements with their pointers, for whoever writes rules
+        firsthand ledger propose rules.json                what would be kept; nothing is written
+        firsthand ledger propose - --keep --by model:small < rules.json
         """,
     )  # fmt: skip
+    command.add_argument(
+        "rules", metavar="FILE", help='a list of {"text": ..., "sources": [pointers]}; - for standard input'
+    )
+    command.add_argument("--by", default="user", metavar="NAME", help="who wrote them, default user")
     command.add_argument("--keep", action="store_true", help="keep what passes")
-    _add_agent(command)
     command.add_argument(
         "--theta", type=decimal(0, 1), default=0.6, metavar="SHARE", help="of its cases a rule must give, default 0.6"
     )
-    command.add_argument("--approve", action="append", default=[], metavar="ENTRY", help="id of a proposed entry")
     command = group.command(
         "quarantine", _quarantine, "Take an entry or source out, with all that came of it.",
         """
@@ -58,38 +61,35 @@ def add(group: Parser) -> None:
         """,
     )  # fmt: skip
     command.add_argument("entry", metavar="ENTRY", help="an entry's id or its end, or the pointer of any event")
-    _add_agent(command)
     command.add_argument("--reason", default="", metavar="TEXT", help="why; it is kept")
     command.add_argument("--release", action="store_true", help="let it in again")
-
-
-def _add_agent(command: Parser) -> None:
-    command.add_argument("--agent", default="", metavar="NAME", help="whose sessions; default: all of the namespace")
 
 
 def _entries(chosen: argparse.Namespace, out: Output) -> int:
     if chosen.entry and chosen.as_of is not None:
         raise InvalidArgument("--as-of goes with the list of entries; one entry is shown as it is")
     with to_read(chosen) as memory:
-        _check_agent(memory, chosen)
         if chosen.entry:
-            return _show(memory, entries_of(memory, chosen.agent).find(chosen.entry), out)
+            return _show(memory, entry_named(memory, chosen.entry), out)
         return _list(memory, chosen, out)
 
 
-def _check_agent(memory: Memory, chosen: argparse.Namespace) -> None:
-    if chosen.agent:
-        agent_here(memory, chosen.agent, "")
-
-
 def _propose(chosen: argparse.Namespace, out: Output) -> int:
+    rules, settings = _read(chosen.rules), GateSettings(theta=chosen.theta)
     with to_write(chosen, create=False) if chosen.keep else to_read(chosen) as memory:
-        _check_agent(memory, chosen)
-        done = consolidate_in(
-            memory, chosen.agent, settings=GateSettings(theta=chosen.theta), approved=chosen.approve, keep=chosen.keep
-        )
+        done = consolidate_in(memory, lambda _: rules, chosen.by, settings=settings, keep=chosen.keep)
     _tell(done, out, keeps=chosen.keep)
     return DONE if done.report.judged or done.quarantined else NOTHING_FOUND
+
+
+def _read(name: str) -> list[Written]:
+    """Read rules as somebody wrote them."""
+    try:
+        raw = json.loads(sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8"))
+        return [Written(str(rule["text"]), tuple(map(str, [*rule["sources"]]))) for rule in [*raw]]
+    except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
+        form = '[{"text": "birch level N => 3 * N + 2", "sources": ["fh:..."]}]'
+        raise InvalidArgument(f"expected a list such as {form} in {name!r:.80}; got {error!r:.80}") from error
 
 
 def _quarantine(chosen: argparse.Namespace, out: Output) -> int:
@@ -97,7 +97,7 @@ def _quarantine(chosen: argparse.Namespace, out: Output) -> int:
     with to_write(chosen, create=False) as memory:
         log = lineage_of(memory)
         name = chosen.entry
-        address = name if name.startswith("fh:") else f"fh:{entries_of(memory, chosen.agent).find(name).id}"
+        address = name if name.startswith("fh:") else f"fh:{entry_named(memory, name).id}"
         made = (log.release if chosen.release else log.quarantine)(address, reason=chosen.reason)
     for decision in made:
         if out.as_json:
@@ -113,7 +113,7 @@ def _quarantine(chosen: argparse.Namespace, out: Output) -> int:
 
 
 def _list(memory: Memory, chosen: argparse.Namespace, out: Output) -> int:
-    view = consolidated_view(memory, chosen.agent, as_of=position(memory, chosen.as_of))
+    view = consolidated_view(memory, as_of=position(memory, chosen.as_of))
     if out.as_json:
         for entry in view.entries:
             out.json(asdict(entry))
@@ -147,17 +147,17 @@ def _tell(done: Consolidated, out: Output, *, keeps: bool) -> None:
     report = done.report
     if out.as_json:
         for judgement in report.judged:
-            out.json({**asdict(judgement), "reason": judgement.reason})
+            out.json({**asdict(judgement), "accepted": judgement.accepted, "reason": judgement.reason})
     else:
         for judgement in report.judged:
-            last = judgement.checks[-1]
             verdict = ("kept" if keeps else "would be kept") if judgement.accepted else f"refused: {judgement.reason}"
             out.line(f"{judgement.proposed[-SHORT:]}  {shown(judgement.entry.line)}  {verdict}")
-            if not judgement.accepted and last.detail:
-                out.line(f"{'':{SHORT}}  {shown(last.detail)}")
+            if not judgement.accepted:
+                out.line(f"{'':{SHORT}}  {shown(judgement.checks[-1].fault)}")
     for decision in done.quarantined:
         out.line(f"{decision.id}  {decision.action}  {decision.target}")
+    accepted = sum(judgement.accepted for judgement in report.judged)
     out.remark(
-        f"{count(len(report.judged), 'entry')} proposed, {len(report.accepted)} let in; "
+        f"{count(len(report.judged), 'entry')} proposed, {accepted} let in; "
         f"{report.canaries:,} questions asked again, {report.lost} lost"
     )

@@ -48,7 +48,6 @@ def add(group: Parser) -> None:
         help="after so long nothing more is begun, default 600",
     )  # fmt: skip
     option("--ended", action="store_true", help="take every session as ended; else those quiet for 15 minutes")
-    option("--consolidate", action="store_true", help="also keep rules that pass the gate, this once")
     what = command.add_mutually_exclusive_group()
     what.add_argument("--show", action="store_true", help="only show the page of the last sleep")
     what.add_argument("--timer", default="", metavar="HH:MM", help="only print a line for a crontab")
@@ -73,7 +72,6 @@ def _sleep(chosen: argparse.Namespace, out: Output) -> int:
                 break
             done.append(sleep(
                 memory, agent, seconds_max=max(left, SECONDS_MIN), quiet_seconds=0.0 if chosen.ended else QUIET_SECONDS,
-                consolidate=True if chosen.consolidate else None,
                 cwd=_project(chosen),
             ))  # fmt: skip
             _say(done[-1], out)

@@ -2,7 +2,7 @@
 
     quarantine("fh:...")   an event, or an entry, and every note, episode and entry that stands on it, at any depth
     release("fh:...")      that one alone is let in again
-    approve("fh:...")      the user lets in a note or an entry that stands on what a tool or the web said
+    approve("fh:...")      the user lets in a note or a decision that stands on what a tool or the web said
     waiting()              what stands on such text, and waits
 
 All of it are decisions of the ledger: recorded with who and why, of any position, and each
@@ -15,14 +15,13 @@ It does not know what is right: a person says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from firsthand.errors import InvalidArgument
 from firsthand.event import Event, IdMaker, Kind, Trust
 from firsthand.ledger.decision_log import LedgerLog
 from firsthand.ledger.decisions import REASON_CHARACTERS_MAX, Decision, State
-from firsthand.ledger.entry_log import AGENT, EntriesLog
 from firsthand.ledger.evidence import cited
 from firsthand.ledger.facts import facts_standing
 from firsthand.notes.sources import FILE, resting_on
@@ -41,7 +40,7 @@ class Waiting:
     """What stands on what a tool or the web said, or is no user's to decide, and is not approved.
 
     Attributes:
-        sort: ``rule``, ``lesson``, ``file``, ``entry``, or the action of a decision.
+        sort: ``rule``, ``lesson``, ``file``, or the action of a decision.
         text: what it says, or why it waits.
     """
 
@@ -90,7 +89,7 @@ class Lineage:
         return self._decide("release", [event] if f"fh:{event.id}" in self.ledger.at().quarantined else [], reason, by)
 
     def approve(self, address: str | Pointer, *, reason: str = "", by: str = "user") -> tuple[Decision, ...]:
-        """Let in a note or an entry that stands on what a tool or the web said; undoing the decision takes it back.
+        """Let in a note or a decision that stands on what a tool or the web said; undoing the decision takes it back.
 
         Raises:
             MalformedPointer, Unresolvable: it is no pointer of an event here; `Erased` when it was erased.
@@ -99,7 +98,7 @@ class Lineage:
         event = cited(self.space, address)
         if not self._could_wait(event):
             raise InvalidArgument(
-                f"what waits is approved: a rule, a lesson, an entry, a decision; fh:{event.id} is a {event.kind} of "
+                f"what waits is approved: a rule, a lesson, a decision; fh:{event.id} is a {event.kind} of "
                 f"trust {event.trust}. `firsthand ledger waiting` lists what waits."
             )
         known = f"fh:{event.id}" in self.ledger.at().approved
@@ -109,11 +108,10 @@ class Lineage:
         """Give what waits for the user, the newest last: at most `WAITING_MAX`."""
         ledger = self.ledger.at()
         waiting = []
-        for event in self._tainted():
+        for event in filter(self._could_wait, self.space.events(kind=Kind.NOTE)):
             name = f"fh:{event.id}"
             if name not in ledger.approved and ledger.stands(name):
-                sort = "entry" if event.kind is Kind.ENTRY else str(event.meta.get(SORT, FILE))
-                waiting.append(Waiting(name, sort, event.text, event.position))
+                waiting.append(Waiting(name, str(event.meta.get(SORT, FILE)), event.text, event.position))
         waiting += [
             Waiting(decision.pointer, decision.action, f"{decision.why}: {decision.quotes[0]}", decision.position)
             for decision in self.ledger.decisions()
@@ -127,16 +125,7 @@ class Lineage:
         ]  # fmt: skip
         return tuple(sorted(waiting, key=lambda event: event.position)[-WAITING_MAX:])
 
-    def _tainted(self) -> Iterator[Event]:
-        notes = self.space.events(kind=Kind.NOTE)
-        yield from (note for note in notes if self._could_wait(note))
-        agents = {str(event.meta.get(AGENT, "")) for event in self.space.events(kind=Kind.ENTRY) if not event.erased}
-        for agent in sorted(agents):
-            yield from (self.space.event(f"fh:{entry.id}") for entry in EntriesLog(self.space, agent).waiting())
-
     def _could_wait(self, event: Event) -> bool:
-        if event.kind is Kind.ENTRY:
-            return event.trust is Trust.UNTRUSTED
         if event.kind is Kind.LEDGER:
             decision = next((each for each in self.ledger.decisions() if each.id == event.id), None)
             return decision is not None and (decision.state is State.WAITS or decision.action == "assert")

@@ -29,7 +29,6 @@ from firsthand import InvalidArgument, environment, moment
 from firsthand.cli.display import shown, table
 from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
-from firsthand.cli.stores import to_read
 from firsthand.value import asdict, fields
 from firsthand_evals import cases, delivery, models, readers, recall_ab, registry
 from firsthand_evals.delivery import CONDITIONS, Condition
@@ -39,8 +38,8 @@ from firsthand_evals.reclaim.experiments import DATA
 from firsthand_evals.reclaim.prevalence import Share, prevalence
 from firsthand_evals.registry import Experiment
 from firsthand_evals.stats import Rate
-from firsthand_evals.stream import packs
-from firsthand_evals.stream.packs import ALWAYS, Options, Report
+from firsthand_evals.stream import evaluation
+from firsthand_evals.stream.options import Options, Report
 
 HEADLINE_CHARACTERS_MAX = 300
 
@@ -214,20 +213,17 @@ def stream_(chosen: argparse.Namespace, out: Output) -> int:
     """Run the command."""
     can_be_written(chosen, "html", "markdown")
     path = folder_kept(chosen)
-    typed = {name: getattr(chosen, name) for name in fields(Options) if name not in ALWAYS}
-    report = packs.run(
-        chosen.pack,
-        Options(
-            **{name: it for name, it in typed.items() if it not in (None, [], False)}, folder=path,
-            key=environment.model_key(), tell=out.warn, store=partial(to_read, chosen), progress=partial(progress, out),
-        ),
-    )  # fmt: skip
+    typed = {name: getattr(chosen, name) for name in fields(Options) if hasattr(chosen, name)}
+    report = evaluation.run(Options(
+        **{name: it for name, it in typed.items() if it not in (None, [], False)}, folder=path,
+        key=environment.model_key(), tell=out.warn, progress=partial(progress, out),
+    ))  # fmt: skip
     _show(report, out)
     if chosen.markdown is not None:
         _write(chosen.markdown, report.markdown(), out)
     if chosen.html is not None:
         _write(chosen.html, report.html(), out)
-    _keep(chosen, out, packs.experiment(chosen.pack), {"headline": report.headline, **report.kept})
+    _keep(chosen, out, "stream", {"headline": report.headline, **report.kept})
     for told in report.failed:
         out.warn(told)
     return NOTHING_FOUND if report.failed else DONE

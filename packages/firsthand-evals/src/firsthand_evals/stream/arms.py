@@ -11,11 +11,11 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal
 
 from firsthand import InvalidArgument
-from firsthand.ledger.consolidators import Consolidator, none, rules_plus_exceptions
 from firsthand.ledger.entry_gate import GateSettings
-from firsthand.ledger.model_consolidator import ByModel
 from firsthand.value import value
 from firsthand_evals.stream import baselines
+from firsthand_evals.stream.consolidators import Consolidator, none, rules_plus_exceptions
+from firsthand_evals.stream.model_writer import ByModel
 from firsthand_evals.stream.regimes import EPISODES_MAX, REGIMES, Chooser, ModelAgent, Regime
 
 RETRIEVED_LINES = 16

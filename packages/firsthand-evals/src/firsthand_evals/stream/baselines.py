@@ -23,10 +23,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from firsthand import InvalidArgument
-from firsthand.ledger.consolidators import RulesPlusExceptions, Writing, groups, rule_of
-from firsthand.ledger.entries import BETWEEN, SOURCES_MAX, Entry, Episode, View, Writes, Written, current
-from firsthand.ledger.solver import ANY, NUMBER, PLACE, agreeing, best_line, line_of, shape_of
+from firsthand.ledger.entries import BETWEEN, Entry, Episode, View, Written, current
+from firsthand.ledger.entry_gate import SOURCES_MAX
+from firsthand.ledger.solver import ANY, NUMBER, PLACE, line_of, shape_of
 from firsthand.value import replace
+from firsthand_evals.stream.consolidators import RulesPlusExceptions, Writes, Writing
+from firsthand_evals.stream.rules import agreeing, best_line, groups, rule_of
 
 LOST = "some value"
 """What stands where an answer was, once it is lost."""

@@ -18,9 +18,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from firsthand.ledger.entries import BETWEEN, CASE, RULE, Episode, View, current
-from firsthand.ledger.solver import Solver, Strong, Weak, shape_of
+from firsthand.ledger.solver import Solver, Weak, shape_of
 from firsthand.value import field, value
 from firsthand_evals.stream.arms import RETRIEVED_LINES, Shows
+from firsthand_evals.stream.rules import Strong
 from firsthand_evals.stream.world import Understanding, World, reworded
 
 STRONG, WEAK = "strong", "weak"

@@ -18,11 +18,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol
 
-from firsthand.ledger.entries import SOURCES_MAX, TEXT_CHARACTERS_MAX, Entry, Episode, Fault, View, Written, entry
-from firsthand.ledger.model_consolidator import listed, of_text
+from firsthand.ledger.entries import Entry, Episode, View, Written, entry
+from firsthand.ledger.entry_gate import SOURCES_MAX, TEXT_CHARACTERS_MAX
 from firsthand.tokens import estimate
 from firsthand.value import value
 from firsthand_evals import pages
+from firsthand_evals.stream.consolidators import Fault, view_of
+from firsthand_evals.stream.model_writer import listed, of_text
 
 EPISODES_MAX = 50
 """Cases of the buffer, where nothing else is said: the smaller one of the paper."""
@@ -219,7 +221,7 @@ class _Round:
         raw = episodes[fell:]
         there = {episode.pointer for episode in raw}
         demoted = {episode.pointer: "" for episode in happened if episode.pointer not in there}
-        return View(tuple(self._entries.values()), tuple(sorted(raw, key=lambda one: one.position)), demoted)
+        return view_of(self._entries.values(), raw, demoted)
 
 
 def told(step: Step) -> str:

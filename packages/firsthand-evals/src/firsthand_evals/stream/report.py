@@ -18,11 +18,11 @@ from firsthand.value import asdict, value
 from firsthand_evals import pages
 from firsthand_evals.pages import PANEL_WIDTH, Figure, Picture, Series
 from firsthand_evals.stats import Difference, Mean
-from firsthand_evals.stream import checks, curves, packs
+from firsthand_evals.stream import checks, curves
 from firsthand_evals.stream.arms import KEEP_ALL, NO_MEMORY
 from firsthand_evals.stream.checks import Check
 from firsthand_evals.stream.measure import MODEL, STRONG, WEAK
-from firsthand_evals.stream.packs import Report, Section
+from firsthand_evals.stream.options import Report, Section, headline
 from firsthand_evals.stream.run import SURVIVAL, Stream
 
 SHARES = (
@@ -85,7 +85,7 @@ def report_of(ran: Ran, asked: str = "") -> Report:
     return Report(
         sections=[_printed(run, checked) for run, checked in ran],
         records=[*streams, *({"check": asdict(check)} for check in every)],
-        headline=packs.headline(
+        headline=headline(
             [check.held for check in every],
             f"{ran[0][0].number} streams; {', '.join(run.schedule for run, _ in ran)}",
         ),
@@ -112,7 +112,7 @@ def _ends(run: Run) -> list[tuple[str, ...]]:
 
 def markdown(ran: Ran, asked: str = "") -> str:
     """Write the tables."""
-    return pages.text("stream.md", kind="ledger", asked=asked, runs=[_tables(run, checked) for run, checked in ran])
+    return pages.text("stream.md", asked=asked, runs=[_tables(run, checked) for run, checked in ran])
 
 
 def _tables(run: Run, checked: Sequence[Check]) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def _gate(run: Run) -> Iterator[Sequence[str]]:
         yield (
             arm, str(checks.accepted(run.streams, arm)), f"{good[1]:,} of {sum(good):,}", f"{bad[0]:,} of {sum(bad):,}",
             ", ".join(f"{word} {counts[word]:,}" for word in counts if word in _REFUSED) or "-",
-            f"{counts['quarantined']:,}", f"{counts['shown again']:,}", f"{sum(it.violations for it in streams):,}",
+            f"{counts['quarantined']:,}", f"{sum(it.violations for it in streams):,}",
         )  # fmt: skip
 
 

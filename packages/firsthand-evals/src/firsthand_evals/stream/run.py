@@ -11,13 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from firsthand.ledger import entry_gate
-from firsthand.ledger.consolidators import Consolidator, propose
-from firsthand.ledger.entries import Entry, Episode, Proposal, View, applied, current, settled
-from firsthand.ledger.entry_gate import GateReport
+from firsthand.ledger.entries import Entry, Episode, View, current, versions
 from firsthand.ledger.solver import Solver
 from firsthand.value import field, replace, value
 from firsthand_evals.stream import measure
 from firsthand_evals.stream.arms import Arm
+from firsthand_evals.stream.consolidators import Consolidator, shown_to, ungated, with_raw
 from firsthand_evals.stream.gate_rates import GateRates, rates
 from firsthand_evals.stream.measure import Before, Figures
 from firsthand_evals.stream.regimes import Chooser
@@ -145,7 +144,9 @@ class _Life:
         again = {episode.pointer for episode in update.again}
         there = {episode.pointer for episode in self.view.raw}
         demoted = {name: by for name, by in self.view.demoted.items() if name not in again}
-        view = replace(self.view, demoted=demoted).with_raw(episode for episode in came if episode.pointer not in there)
+        view = with_raw(
+            replace(self.view, demoted=demoted), (episode for episode in came if episode.pointer not in there)
+        )
         if not update.consolidates:
             self.view = view
         elif isinstance(self._maker, Chooser):
@@ -155,35 +156,20 @@ class _Life:
             self.view = self._consolidated(view, self._maker)
 
     def _consolidated(self, view: View, consolidator: Consolidator) -> View:
-        proposal = _proposed(self._arm, consolidator, view, self.happened)
-        _add(self.actions, {"asked": 1, **Counter(f"unread: {fault.kind}" for fault in proposal.faults)})
-        _count(self.actions, proposal)
-        after, report = _taken(self._arm, proposal, view, self.happened, self._solver)
-        if report is not None:
-            self.judged += report.judged
-            _add(self.actions, {**report.counts(), "shown again": len(report.restored)})
-            _add(self.actions, {"quarantined": len(report.quarantined)})
-            self.violations += broken(after, self.happened, self._solver, report.settings.theta)
-        return after
-
-
-def _proposed(arm: Arm, consolidator: Consolidator, view: View, happened: Sequence[Episode]) -> Proposal:
-    """Ask a consolidator; the limit of a proposal is the gate's matter, and would stop the telephone in mid-stream."""
-    if arm.gate is not None:
-        return propose(consolidator, view, happened)
-    shows = consolidator.reads_derived
-    writing = consolidator.write(happened, view if shows else View((), view.raw))
-    made = settled(writing.entries, writing.demoted, view, happened, by=consolidator.name, writes=consolidator.writes)
-    return replace(made, faults=writing.faults)
-
-
-def _taken(
-    arm: Arm, proposal: Proposal, view: View, happened: Sequence[Episode], solver: Solver
-) -> tuple[View, GateReport | None]:
-    if arm.gate is None:
-        return applied(view, proposal, happened), None
-    report = entry_gate.check(proposal, view, happened, solver, settings=arm.gate)
-    return report.view, report
+        writing = shown_to(consolidator, view, self.happened)
+        _add(self.actions, {"asked": 1, **Counter(f"unread: {fault.kind}" for fault in writing.faults)})
+        _add(self.actions, {"proposed entry": len(writing.entries)})
+        by, writes, settings = consolidator.name, consolidator.writes, self._arm.gate
+        if settings is None:
+            _add(self.actions, {"proposed delete": len(writing.demoted)})
+            return ungated(view, writing, self.happened, by=by, writes=writes)
+        entries = versions(writing.entries, view.entries, self.happened, by=by)
+        report = entry_gate.check(entries, view.entries, self.happened, self._solver, settings=settings)
+        self.judged += report.judged
+        _add(self.actions, Counter(judgement.reason or "accepted" for judgement in report.judged))
+        _add(self.actions, {"quarantined": len(report.fallen)})
+        self.violations += broken(report.view, self.happened, self._solver, settings.theta)
+        return report.view
 
 
 def broken(view: View, happened: Sequence[Episode], solver: Solver, theta: float) -> int:
@@ -208,12 +194,6 @@ def _survival(stood: Sequence[frozenset[str]]) -> Iterator[Survival]:
     for later in SURVIVAL:
         pairs = [(one, stood[at + later]) for at, one in enumerate(stood) if at + later < len(stood)]
         yield Survival(later, sum(len(one & other) for one, other in pairs), sum(len(one) for one, _ in pairs))
-
-
-def _count(actions: dict[str, int], proposal: Proposal) -> None:
-    for operation in proposal.operations:
-        number = len(operation.targets) if operation.action == "delete" else 1
-        _add(actions, {f"proposed {operation.action}": number})
 
 
 def _add(actions: dict[str, int], more: Mapping[str, int]) -> None:

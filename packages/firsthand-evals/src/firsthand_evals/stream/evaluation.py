@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 
 from firsthand import InvalidArgument
-from firsthand.ledger.model_consolidator import NO_ANSWER, SOLVER_TOKENS_MAX, ModelSolver
 from firsthand.ledger.solver import Solver
 from firsthand.tokens import estimate
 from firsthand_evals.models import CALLS_MAX, Cap, Models, Named, Price, named
@@ -24,7 +23,8 @@ from firsthand_evals.stream import arms, checks, measure
 from firsthand_evals.stream.arms import GATED, KEEP_ALL, NO_MEMORY, Arm
 from firsthand_evals.stream.checks import AT_ONCE, BY_MODEL_FORCED, STREAMED, Check
 from firsthand_evals.stream.measure import MODEL, WEAK
-from firsthand_evals.stream.packs import Options, Report
+from firsthand_evals.stream.model_writer import NO_ANSWER, SOLVER_TOKENS_MAX, ModelSolver
+from firsthand_evals.stream.options import Options, Report
 from firsthand_evals.stream.regimes import TOKENS_MAX
 from firsthand_evals.stream.report import Run, report_of
 from firsthand_evals.stream.run import Readers, Stream, lived, stream

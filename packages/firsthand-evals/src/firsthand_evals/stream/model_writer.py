@@ -18,9 +18,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from firsthand.ledger.consolidators import Plain, Writing
-from firsthand.ledger.entries import Episode, Fault, View, Written, current, escaped
-from firsthand.ledger.solver import INDUCED_CASES_MIN
+from firsthand.ledger.entries import Episode, View, Written, current
+from firsthand.printable import shown
+from firsthand_evals.stream.consolidators import Fault, Plain, Writing
+from firsthand_evals.stream.rules import INDUCED_CASES_MIN
 
 PROMPT_EPISODES_MAX = 200
 """Cases of one family that a model is shown: the newest ones."""
@@ -143,7 +144,7 @@ def numbered(episodes: Sequence[Episode]) -> list[str]:
 def question_prompt(question: str, view: str, knows: str = "") -> str:
     """Write what a model is asked that is to answer from a view."""
     own = ["", "What you know by yourself:", knows] if knows else []
-    return "\n".join([_ANSWERS, *own, "", "Notes:", view or "(none)", "", f"Question: {escaped(question)}", _REPLIES])
+    return "\n".join([_ANSWERS, *own, "", "Notes:", view or "(none)", "", f"Question: {shown(question)}", _REPLIES])
 
 
 def answer_of(reply: str) -> str | None:
@@ -196,7 +197,7 @@ def listed(reply: str) -> list[dict[str, Any]] | Fault:
     if not kind and not (isinstance(parsed, list) and all(isinstance(item, dict) for item in parsed)):
         kind = "another form"
     if kind:
-        excerpt = f"{len(reply):,} characters, {escaped(reply[:_EXCERPT])!r}"
+        excerpt = f"{len(reply):,} characters, {shown(reply[:_EXCERPT])!r}"
         return Fault(kind, f"expected a JSON list of objects; the model replied {excerpt}. Nothing is taken.")
     listed: list[dict[str, Any]] = parsed
     return listed
@@ -226,7 +227,7 @@ def written_of(item: dict[str, Any], episodes: Sequence[Episode]) -> Written | F
 
 def of_text(reply: str) -> Fault | None:
     """Say what is wrong with the text of an entry; None when it is one plain line."""
-    if reply != escaped(reply):
+    if reply != shown(reply):
         return Fault("several lines", f"expected a text of one line, without signs that hide; got {reply!r:.120}")
     if _FORGES.search(reply):
         return Fault("forged structure", f"expected a text without headings, ids or counters; got {reply!r:.120}")
