@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firsthand.agents.faults import FAULTS_BYTES_MAX, Fault, clear, faults, keep_fault
+from firsthand.agents.faults import FAULTS_BYTES_MAX, Fault, faults, keep_fault
 from firsthand.moment import Moment
 
 
@@ -13,8 +13,6 @@ def test_a_fault_comes_back_as_it_was(tmp_path):
     with (tmp_path / "hooks" / "faults.jsonl").open("a") as file:
         file.write('{"time": "20')
     assert faults(tmp_path) == (fault,)
-    clear(tmp_path)
-    assert faults(tmp_path) == ()
 
 
 def test_the_newest_faults_are_kept_within_the_bound(tmp_path):

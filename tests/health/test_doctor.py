@@ -16,7 +16,6 @@ from firsthand import Draft, Kind, Memory
 from firsthand.agents import health_line, jobs, pulse
 from firsthand.agents.faults import Fault, keep_fault
 from firsthand.agents.installation import Installed
-from firsthand.agents.settings import session_file
 from firsthand.health import canary, stages
 from firsthand.health.doctor import Look, examine
 from firsthand.health.report import Finding, Rate, Severity, Stage
@@ -432,10 +431,8 @@ def test_what_is_lost_on_the_direct_way_is_asked_of_no_command(store, tmp_path, 
 
 
 def test_what_recall_finds_and_the_hook_does_not_show_is_lost_at_the_end(store):
-    """With recall switched off for the asking session alone the canary is found, and the injected text lacks it."""
-    path = session_file(store, f"claude-code:canary-{str(now())[:7]}-asks")
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps({"recall": False}))
+    """Where the settings show no hit the canary is found, and the injected text lacks it."""
+    (store / "settings.json").write_text(json.dumps({"hits_max": 0}))
     (one,) = sent(store, (), now())
     assert (one.stage, one.severity) == (Stage.SHOWN, Severity.BROKEN)
     assert "recall found it" in one.what

@@ -112,7 +112,7 @@ def follow_now(space: Space, call: HookCall, agent: str) -> None:
     with small_files.ours(f"look at {transcript}"):
         if transcript.stat().st_size > NOW_BYTES_MAX:
             return
-    rules = recording_rules.rules_of(space.path, settings.load(space.path, call.cwd, call.log_session))
+    rules = recording_rules.rules_of(space.path, settings.load(space.path, call.cwd))
     report = import_found(LogKeeper(space.log, space.namespace, rules), in_paths([transcript]))
     _take(AgentSpace(space, agent), report, Job(jobs.FOLLOW, host=call.host, cwd=call.cwd))
 

@@ -6,13 +6,13 @@ half goes. A fault that cannot be kept (the disk is full) is raised, not dropped
 
 from __future__ import annotations
 
-import json
+from contextlib import suppress
 from pathlib import Path
 
 from firsthand import moment
 from firsthand.agents import small_files
 from firsthand.moment import Moment
-from firsthand.value import replace, value
+from firsthand.value import asdict, value
 
 FAULTS_BYTES_MAX = 262_144
 FAULT_CHARACTERS_MAX = 500
@@ -45,8 +45,8 @@ def keep_fault(store: Path, fault: Fault) -> None:
     Raises:
         StoreError: it cannot be written.
     """
-    path = _path(store)
-    small_files.add_line(path, _line(fault), bytes_max=FAULTS_BYTES_MAX, over=lambda: _halve(path))
+    row = asdict(fault) | {"time": str(fault.time or moment.now()), "text": fault.text[:FAULT_CHARACTERS_MAX]}
+    small_files.add_row(_path(store), row, bytes_max=FAULTS_BYTES_MAX)
 
 
 def faults(store: Path, namespace: str | None = None) -> tuple[Fault, ...]:
@@ -56,16 +56,10 @@ def faults(store: Path, namespace: str | None = None) -> tuple[Fault, ...]:
         namespace: without those of other namespaces.
     """
     recent = []
-    for line in (small_files.read(_path(store)) or b"").splitlines():
-        try:
-            fields = json.loads(line)
-            fault = Fault(fields["where"], fields["text"], fields["session"], moment.parse(fields["time"]),
-                          fields.get("namespace", ""))  # fmt: skip
-        except (ValueError, KeyError, TypeError):  # torn by a crash
-            continue
-        if namespace is None or fault.namespace in ("", namespace):
-            recent.append(fault)
-    return tuple(recent)
+    for row in small_files.rows(_path(store)):
+        with suppress(KeyError, TypeError):  # of another version
+            recent.append(Fault(**(row | {"time": moment.parse(row["time"])})))
+    return tuple(fault for fault in recent if namespace is None or fault.namespace in ("", namespace))
 
 
 def forget_words(store: Path) -> None:
@@ -74,37 +68,11 @@ def forget_words(store: Path) -> None:
     Raises:
         StoreError: the file cannot be changed.
     """
-    path = _path(store)
-    texts = {True: f"{GIVEN_UP}; its words were erased", False: "its words were erased"}
-    lines = [_line(replace(fault, text=texts[fault.text.startswith(GIVEN_UP)])) for fault in faults(store)]
+    said = {True: f"{GIVEN_UP}; its words were erased", False: "its words were erased"}
+    lines = [row | {"text": said[str(row.get("text")).startswith(GIVEN_UP)]} for row in small_files.rows(_path(store))]
     if lines:
-        _overwrite(path, lines)
-
-
-def clear(store: Path) -> None:
-    """Forget the faults."""
-    small_files.remove(_path(store))
+        small_files.put_rows(_path(store), lines)
 
 
 def _path(store: Path) -> Path:
     return store / "hooks" / "faults.jsonl"
-
-
-def _line(fault: Fault) -> bytes:
-    fields = {
-        "time": str(fault.time or moment.now()), "where": fault.where,
-        "text": fault.text[:FAULT_CHARACTERS_MAX], "session": fault.session, "namespace": fault.namespace,
-    }  # fmt: skip
-    return json.dumps(fields, ensure_ascii=True).encode()
-
-
-def _halve(path: Path) -> None:
-    """Keep the newer half."""
-    lines = (small_files.read(path) or b"").splitlines()
-    _overwrite(path, lines[len(lines) // 2 :])
-
-
-def _overwrite(path: Path, lines: list[bytes]) -> None:
-    """Put other lines into the same file: whoever has it open goes on at its new end."""
-    with small_files.ours(f"write {path}"), path.open("wb") as file:
-        file.write(b"".join(line + b"\n" for line in lines))

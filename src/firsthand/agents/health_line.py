@@ -66,15 +66,8 @@ def looks(store: Path) -> tuple[dict[str, Any], ...]:
     Raises:
         StoreError: the file cannot be read.
     """
-    rows = []
-    for line in (small_files.read(history_file(store)) or b"").splitlines()[-HISTORY_SHOWN_MAX:]:
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):  # torn by a crash
-            continue
-        if isinstance(row, dict) and isinstance(row.get("time"), str):
-            rows.append(row)
-    return tuple(rows)
+    rows = small_files.rows(history_file(store))[-HISTORY_SHOWN_MAX:]
+    return tuple(row for row in rows if isinstance(row.get("time"), str))
 
 
 def looked_at_s(store: Path) -> float | None:
@@ -108,13 +101,6 @@ def age(seconds: float) -> str:
             number = int(seconds // size)
             return f"{number} {word}{'' if number == 1 else 's'}"
     return "a moment"
-
-
-def halve(path: Path) -> None:
-    """Keep the newer half of a file of lines."""
-    lines = (small_files.read(path) or b"").splitlines()
-    with small_files.ours(f"shorten {path}"), path.open("wb") as file:
-        file.write(b"".join(line + b"\n" for line in lines[len(lines) // 2 :]))
 
 
 def status_file(store: Path) -> Path:

@@ -157,7 +157,7 @@ class _Hook:
             self._try("pulse", lambda: pulse.beat(space.path, call.host, call.event, self._now))
         if not call.session:
             return HookReply()
-        self._settings = settings.load(space.path, call.cwd, self._session)
+        self._settings = settings.load(space.path, call.cwd)
         for fault in self._settings.faults:
             self._fault("settings", fault)
         self._off = "" if space.read_only else "this call"  # where that cannot be read, nothing is recorded

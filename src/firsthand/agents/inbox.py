@@ -57,24 +57,25 @@ def send(space: Space, to: str, text: str, sender: str, about: Sequence[str | Po
     """
     receiver = AgentSpace(space, to)
     AgentSpace(space, sender)  # its name is one
-    if not _allowed(receiver):
+    folders = (session.meta.get("cwd") for session in receiver.own(Kind.SESSION, newest_first=True))
+    newest = next((folder for folder in folders if isinstance(folder, str) and folder), "")
+    if not settings.load(space.path, newest).inbox:
         raise InvalidArgument(
             f"agent {to!r} takes no messages: that is off by default. Switch it on with "
             "firsthand agent switch inbox on, or with --project for its project alone"
         )
     if not text.strip() or len(text) > CHARACTERS_MAX:
         raise InvalidArgument(f"a message has 1 to {CHARACTERS_MAX:,} characters; got {len(text):,}. Point with about.")
-    named = [str(memory_pointer(address)) for address in about]
+    named = [str(_pointer(address)) for address in about]
     if len(named) > ABOUT_MAX:
         raise InvalidArgument(f"a message is about at most {ABOUT_MAX} things; got {len(named)}")
     for name in named:
         space.event(name)
-    if sum(not message.read for message in messages(receiver)) >= UNREAD_MAX:
+    if len(unread(receiver)) >= UNREAD_MAX:
         raise InvalidArgument(f"agent {to!r} has {UNREAD_MAX:,} unread messages; let it read them first")
-    meta = {INBOX: sender, "about": named} if named else {INBOX: sender}
     draft = Draft(
-        Kind.NOTE, event.to_bytes(text), meta=meta, agent=sender, origin=f"agent:{sender}", trust=Trust.UNTRUSTED,
-        time=moment.now(),
+        Kind.NOTE, event.to_bytes(text), meta={INBOX: sender, "about": named} if named else {INBOX: sender},
+        agent=sender, origin=f"agent:{sender}", trust=Trust.UNTRUSTED, time=moment.now(),
     )  # fmt: skip
     appended = space.append([draft], session=receiver.session)[0]
     return Message(appended.pointer, sender, text, tuple(named), draft.time, read=False)
@@ -83,23 +84,14 @@ def send(space: Space, to: str, text: str, sender: str, about: Sequence[str | Po
 def messages(agent: AgentSpace) -> tuple[Message, ...]:
     """Give all messages to an agent, the oldest first."""
     sent = [note for note in agent.own(Kind.NOTE) if isinstance(note.meta.get(INBOX), str) and not note.erased]
-    read: set[str] = set()
-    for note in agent.own(Kind.SESSION) if sent else ():
-        read.update(event.texts(note.meta.get(READ)))
-    received = []
-    for note in sent:
-        named = tuple(event.texts(note.meta.get("about")))
-        received.append(
-            Message(
-                f"fh:{note.id}",
-                note.meta[INBOX],
-                note.text,
-                named,
-                note.time,
-                f"fh:{note.id}" in read,
-            )
+    read = {text for note in (agent.own(Kind.SESSION) if sent else ()) for text in event.texts(note.meta.get(READ))}
+    return tuple(
+        Message(
+            note.pointer, note.meta[INBOX], note.text, tuple(event.texts(note.meta.get("about"))), note.time,
+            note.pointer in read,
         )
-    return tuple(received)
+        for note in sent
+    )  # fmt: skip
 
 
 def unread(agent: AgentSpace) -> tuple[Message, ...]:
@@ -118,17 +110,6 @@ def mark_read(agent: AgentSpace, read: Iterable[Message | str]) -> int:
     return len(new)
 
 
-def memory_pointer(address: str | Pointer | Appended) -> Pointer:
+def _pointer(address: str | Pointer | Appended) -> Pointer:
     """Read what names an event as a pointer."""
     return pointer.parse(address if isinstance(address, str) else getattr(address, "pointer", str(address)))
-
-
-def _allowed(receiver: AgentSpace) -> bool:
-    """Say whether the receiver's settings, of the user or of the project of its newest session, take messages."""
-    cwd = ""
-    for session in receiver.own(Kind.SESSION, newest_first=True):
-        folder = session.meta.get("cwd")
-        if isinstance(folder, str) and folder:
-            cwd = folder
-            break
-    return settings.load(receiver.space.path, cwd).inbox

@@ -3,15 +3,13 @@
 The invariant: the same thing left twice is one job; one that is left while it runs is
 there again afterwards. A file that is no job is passed over.
 
-It knows the list and not who does what is on it (`doing`).
+It knows the list and not who does what is on it (`health.job_runner`).
 """
 
 from __future__ import annotations
 
-import json
 from hashlib import blake2s
 from pathlib import Path
-from typing import Any
 
 from firsthand.agents import small_files
 from firsthand.value import asdict, fields, value
@@ -21,7 +19,7 @@ CLOSE, CATCH_UP, HEALTH, SLEEP = "close", "catch_up", "health", "sleep"
 KINDS = (FOLLOW, SPOOL, PROJECT, FILES, CLOSE, CATCH_UP, HEALTH, SLEEP)
 """In the order in which they are run: an episode is written from a transcript that was read to its end.
 
-A sleep is none of them that are run in turn: whoever is idle begins it (`sleeping_jobs`)."""
+A sleep is none of them that are run in turn: whoever is idle begins it (`sleep_jobs`)."""
 JOBS_MAX = 10_000
 WAITS, RUNS = ".json", ".running"
 """How the file of a job ends that waits, and of one that was begun."""
@@ -69,7 +67,7 @@ def leave(store: Path, job: Job) -> bool:
     waiting = read(path)
     if waiting is not None and (waiting.tries or waiting.after_ms <= job.after_ms):
         return False
-    small_files.write(path, json.dumps(asdict(job)).encode())
+    small_files.put_table(path, asdict(job))
     return True
 
 
@@ -93,11 +91,5 @@ def folder(store: Path) -> Path:
 
 def read(path: Path) -> Job | None:
     """Read a job; None when it is gone, or is none (a crash while it was written leaves none)."""
-    data = small_files.read(path)
-    if data is None:
-        return None
-    try:
-        record: dict[str, Any] = json.loads(data)
-        return Job(**{name: record[name] for name in fields(Job) if name in record})
-    except (ValueError, TypeError, RecursionError):
-        return None
+    record = small_files.table(path)
+    return Job(**{name: record[name] for name in fields(Job) if name in record}) if "kind" in record else None

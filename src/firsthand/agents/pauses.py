@@ -14,12 +14,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Sequence
+from hashlib import blake2s
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from firsthand import moment
 from firsthand.agents import small_files
-from firsthand.agents.settings import project_of, session_file
+from firsthand.agents.settings import project_of
 from firsthand.errors import InvalidArgument, StoreFailed
 from firsthand.hosts.hook import HookCall, HookEvent
 from firsthand.hosts.intake_rules import Interval
@@ -27,7 +29,7 @@ from firsthand.moment import Moment
 
 EARLIER_US = 2_000_000
 """A pause begins so much before its first hook: the host may have written the prompt's line before it asked."""
-INTERVALS_MAX, SESSIONS_MAX = 200, 2_000
+INTERVALS_MAX, SESSIONS_MAX, NAME_CHARACTERS_MAX = 200, 2_000, 200
 _CONTINUES = ("resume", "fork")
 SESSION, PROJECT, PROMPT = "this session", "this project", "this prompt"
 
@@ -71,7 +73,7 @@ def off_record(store: Path, call: HookCall, session: str, word: str, now: Moment
     if is_copy and (spans := _of_all(store, at)):
         _write_spans(store, session, spans)
     project = _folder(Path(call.cwd)) if call.cwd else ""
-    is_open = bool(spans) and spans[-1][1] is None
+    is_open = _is_open(spans)
     why = ""
     if _holds(state["sessions"].get(session, ()), at):
         why = SESSION
@@ -82,7 +84,7 @@ def off_record(store: Path, call: HookCall, session: str, word: str, now: Moment
     elif call.event is HookEvent.PROMPT:
         if _holds(state["prompts"].get(project, ()), at):
             del state["prompts"][project]
-            _write(store, state)
+            small_files.put_table(store / "hooks" / "pause.json", state)
             why = PROMPT
         elif (word and _begins(call.prompt, word)) or (is_open and spans[-1][0] == at - EARLIER_US):  # made again
             why = PROMPT
@@ -106,7 +108,7 @@ def _spans(path: Path) -> Sequence[Interval]:
     try:
         return _as_intervals([] if data is None else json.loads(data))
     except (ValueError, TypeError, RecursionError) as error:
-        raise _unreadable(path) from error
+        raise StoreFailed(_unreadable(path)) from error
 
 
 def _of_all(store: Path, by: int) -> list[Interval]:
@@ -120,6 +122,13 @@ def _write_spans(store: Path, session: str, spans: Sequence[Interval]) -> None:
     small_files.write(_spans_file(store, session), json.dumps(spans[-INTERVALS_MAX:]).encode())
 
 
+def _spans_file(store: Path, session: str) -> Path:
+    name = quote(session, safe="", errors="surrogateescape")
+    if len(name) > NAME_CHARACTERS_MAX:  # no file may have it whole, and another session may begin like it
+        name = f"{name[:NAME_CHARACTERS_MAX]}-{blake2s(session.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}"
+    return store / "hooks" / "paused" / f"{name}.json"
+
+
 def _as_intervals(pairs: Iterable[Any]) -> list[Interval]:
     return [(int(start), None if end is None else int(end)) for start, end in pairs]
 
@@ -128,10 +137,13 @@ def _holds(spans: Iterable[Interval], at: int) -> bool:
     return any(start <= at and (end is None or at < end) for start, end in spans)
 
 
+def _is_open(spans: Sequence[Interval]) -> bool:
+    return bool(spans) and spans[-1][1] is None
+
+
 def _begins(prompt: str, word: str) -> bool:
     text = prompt.lstrip().casefold()
-    rest = text[len(word) :]
-    return text.startswith(word.casefold()) and not rest[:1].isalnum()
+    return text.startswith(word.casefold()) and not text[len(word) :][:1].isalnum()
 
 
 def _turn(store: Path, session: str, project: Path | None, now: Moment | None, *, prompt: bool, on: bool) -> None:
@@ -142,12 +154,11 @@ def _turn(store: Path, session: str, project: Path | None, now: Moment | None, *
     at = (now or moment.now()).microseconds
     for each in [kind] if on or session else ["projects", "prompts"]:
         spans = state[each].get(name, [])
-        is_open = bool(spans) and spans[-1][1] is None
-        if on and not is_open:
+        if on and not _is_open(spans):
             state[each][name] = [*spans, (at, None)][-INTERVALS_MAX:]
-        elif not on and is_open:
+        elif not on and _is_open(spans):
             state[each][name] = [*spans[:-1], (spans[-1][0], at)]
-    _write(store, state)
+    small_files.put_table(store / "hooks" / "pause.json", state)
 
 
 def _folder(cwd: Path) -> str:
@@ -155,24 +166,16 @@ def _folder(cwd: Path) -> str:
 
 
 def _state(store: Path) -> dict[str, dict[str, list[Interval]]]:
-    data = small_files.read(store / "hooks" / "pause.json")
+    path = store / "hooks" / "pause.json"
+    members = small_files.table(path, torn=_unreadable(path))
     try:
-        fields: dict[str, Any] = {} if data is None else json.loads(data)
         return {
-            kind: {name: _as_intervals(spans) for name, spans in fields.get(kind, {}).items()}
+            kind: {name: _as_intervals(spans) for name, spans in members.get(kind, {}).items()}
             for kind in ("sessions", "projects", "prompts")
         }
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise _unreadable(store / "hooks" / "pause.json") from error
+    except (ValueError, TypeError, AttributeError) as error:
+        raise StoreFailed(_unreadable(path)) from error
 
 
-def _unreadable(path: Path) -> StoreFailed:
-    return StoreFailed(f"{path} does not say what is off the record, so nothing is recorded. Remove it to go on.")
-
-
-def _write(store: Path, state: dict[str, dict[str, list[Interval]]]) -> None:
-    small_files.write(store / "hooks" / "pause.json", json.dumps(state).encode())
-
-
-def _spans_file(store: Path, session: str) -> Path:
-    return store / "hooks" / "paused" / session_file(store, session).name
+def _unreadable(path: Path) -> str:
+    return f"{path} does not say what is off the record, so nothing is recorded. Remove it to go on."

@@ -1,17 +1,15 @@
-"""What is switched on, for whom: by user, by project, by session.
+"""What is switched on, for whom: by user and by project.
 
 The later goes over the earlier:
 
     settings.json in the store's folder           the user's, for all projects
     .firsthand.json in the project's folder       whoever wrote the checkout: turns things off, no more
     "projects" in settings.json, a table by path  the user's, for a folder and all below it
-    hooks/sessions/<session>.json in the store    the user's, for one session
 
 A file that cannot be read changes nothing and is named in ``faults``: a switch must not
 fail a hook, nor silently be another one than was written. The invariant: a project's
 file is a stranger's. It names nobody, switches nothing on and the recording not off, and
 no word of it stands in a fault, since a model may be told of that.
-A memory sleeps as a whole: no session's file says whether it does (`WHOLE`).
 """
 
 from __future__ import annotations
@@ -23,7 +21,6 @@ from fnmatch import fnmatchcase
 from hashlib import blake2s
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from firsthand.agents import small_files
 from firsthand.answer import Band
@@ -34,14 +31,9 @@ PROJECT_FILE = ".firsthand.json"
 USER_FILE = "settings.json"
 PROJECTS = "projects"
 """In the user's file: settings by the folder that they hold in."""
-WHOLE = ("sleep", "sleep_at")
-"""Settings of all of an agent's memory; the file of one session does not change them."""
 PROJECT_BYTES_MAX = 65_536
-SESSIONS_FOLDER = ("hooks", "sessions")
-NAME_CHARACTERS_MAX = 200
 AGENT_BYTES_MAX = 200
 """Of a project's name in that of its agent."""
-"""Of a session's name in that of its file."""
 
 
 @value
@@ -101,8 +93,8 @@ THEIRS = tuple(name for name in SWITCHES if name not in {"record", "redact"})
 """What a project's file may turn off."""
 
 
-def load(store: Path, cwd: str = "", session: str = "") -> Settings:
-    """Read the settings that hold for a session in a folder."""
+def load(store: Path, cwd: str = "") -> Settings:
+    """Read the settings that hold in a folder."""
     place = user_file(store)
     members, faults = _object(place)
     tables = members.pop(PROJECTS, {})
@@ -113,27 +105,25 @@ def load(store: Path, cwd: str = "", session: str = "") -> Settings:
         folder = str(project_of(Path(os.path.realpath(cwd))))
         if any(fnmatchcase(folder, pattern) for pattern in chosen.ignore_projects):
             chosen = replace(chosen, record=False)
-    return _of_session(chosen, session_file(store, session)) if session else chosen
+    return chosen
 
 
 def switch(place: Path, name: str, *, on: bool, project: Path | None = None) -> Settings:
     """Turn a mechanism on or off in a settings file of the user; what else it holds stays.
 
     Args:
-        place: a `user_file` or a `session_file`.
-        project: in a user's file: for the project that this folder belongs to.
+        place: a `user_file`.
+        project: for the project that this folder belongs to.
 
     Returns:
         What the file alone says, of that project or of all.
 
     Raises:
-        InvalidArgument: there is no such switch, it is not a session's to turn, or the file holds no JSON object.
+        InvalidArgument: there is no such switch, or the file holds no JSON object.
         StoreError: it cannot be written.
     """
     if name not in SWITCHES:
         raise InvalidArgument(f"expected one of the switches {', '.join(SWITCHES)}; got {name!r}")
-    if name in WHOLE and place.parent.parts[-2:] == SESSIONS_FOLDER:
-        raise InvalidArgument(f"{_not_of_a_session(name)}; got the file of one session")
     data = small_files.read(place)
     try:
         members = json.loads(data) if data and data.strip() else {}
@@ -164,14 +154,6 @@ def turned(members: Mapping[str, Any], name: str, *, on: bool, project: Path | N
 def user_file(store: Path) -> Path:
     """Give the file with the user's switches, for all projects and by project."""
     return store / USER_FILE
-
-
-def session_file(store: Path, session: str) -> Path:
-    """Give the file with the switches of one session."""
-    name = quote(session, safe="", errors="surrogateescape")
-    if len(name) > NAME_CHARACTERS_MAX:  # no file may have it whole, and another session may begin like it
-        name = f"{name[:NAME_CHARACTERS_MAX]}-{blake2s(session.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}"
-    return store.joinpath(*SESSIONS_FOLDER, f"{name}.json")
 
 
 def project_of(cwd: Path) -> Path:
@@ -214,23 +196,6 @@ def _of_tables(below: Settings, place: Path, tables: Any, cwd: str) -> Settings:
         else:
             chosen = replace(chosen, faults=(*chosen.faults, f"{place}: expected an object for {folder}"))
     return chosen
-
-
-def _of_session(below: Settings, place: Path) -> Settings:
-    """Lay a session's settings over the others; what is of all of a memory stays as those have it."""
-    members, faults = _object(place)
-    chosen = _over(replace(below, faults=(*below.faults, *faults)), place, members)
-    theirs = [name for name in WHOLE if getattr(chosen, name) != getattr(below, name)]
-    faults = tuple(f"{place}: {_not_of_a_session(name)}. It changes nothing." for name in theirs)
-    before = {name: getattr(below, name) for name in theirs}
-    return replace(chosen, **before, faults=(*chosen.faults, *faults)) if theirs else chosen
-
-
-def _not_of_a_session(name: str) -> str:
-    return (
-        f"expected {name} of all of an agent's memory, from the user: "
-        f"firsthand agent switch {name.removesuffix('_at')} on, or with --project"
-    )
 
 
 def _key(project: Path) -> str:

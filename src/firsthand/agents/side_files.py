@@ -112,7 +112,7 @@ def _forget_sentences(store: Path) -> None:
         for name in small_files.names(folder, suffix, jobs.JOBS_MAX):
             job = jobs.read(folder / name)
             if job is not None and job.why:
-                small_files.write(folder / name, json.dumps(asdict(replace(job, why="an earlier try failed"))).encode())
+                small_files.put_table(folder / name, asdict(replace(job, why="an earlier try failed")))
 
 
 def _forget_log() -> None:

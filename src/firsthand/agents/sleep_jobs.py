@@ -9,8 +9,6 @@ It starts nothing: that is the door's.
 
 from __future__ import annotations
 
-import json
-import re
 import time
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -24,19 +22,6 @@ from firsthand.value import asdict, replace
 
 AGAIN_S = 3_600.0
 """After a sleep was begun that was not finished, so long until the next try."""
-_AT = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)\Z", re.ASCII)
-
-
-def at_of(text: str) -> tuple[int, int]:
-    """Read a time of day.
-
-    Raises:
-        InvalidArgument: it is none.
-    """
-    match = _AT.match(text)
-    if match is None:
-        raise InvalidArgument(f"expected a time of day such as 03:30; got {text!r:.40}")
-    return int(match[1]), int(match[2])
 
 
 def next_at(text: str, now: Moment) -> Moment:
@@ -48,24 +33,23 @@ def next_at(text: str, now: Moment) -> Moment:
     Raises:
         InvalidArgument: it is no time of day, or none follows: the clock shows the first or the last day there is.
     """
-    at = at_of(text)
     try:
-        return _next_at(at, now)
+        at = datetime.strptime(text.encode("ascii").decode(), "%H:%M")  # noqa: DTZ007 - of whatever zone the clock has
+    except ValueError as error:
+        raise InvalidArgument(f"expected a time of day such as 03:30; got {text!r:.40}") from error
+    try:
+        second, zone = now.microseconds // 1_000_000, timezone(timedelta(minutes=now.offset_minutes))
+        day = datetime.fromtimestamp(second)  # noqa: DTZ006 - without a zone it follows this machine's, changes and all
+        is_ours = day.astimezone().utcoffset() == zone.utcoffset(None)
+        day = (day if is_ours else datetime.fromtimestamp(second, zone)).replace(
+            hour=at.hour, minute=at.minute, second=0, microsecond=0, fold=0
+        )
+        while (due := int(day.timestamp())) <= second:
+            day += timedelta(days=1)
+        offset = datetime.fromtimestamp(due, UTC).astimezone(None if is_ours else zone).utcoffset() or timedelta()
+        return Moment(due * 1_000_000, int(offset.total_seconds()) // 60)
     except (OverflowError, ValueError) as error:
         raise InvalidArgument(f"expected a clock with a day before and behind it; it shows {now}: set it") from error
-
-
-def _next_at(at: tuple[int, int], now: Moment) -> Moment:
-    second = now.microseconds // 1_000_000
-    zone = timezone(timedelta(minutes=now.offset_minutes))
-    ours = datetime.fromtimestamp(second)  # noqa: DTZ006 - without a zone it follows this machine's, changes and all
-    is_ours = ours.astimezone().utcoffset() == zone.utcoffset(None)
-    day = ours if is_ours else datetime.fromtimestamp(second, zone)
-    day = day.replace(hour=at[0], minute=at[1], second=0, microsecond=0, fold=0)
-    while (due := int(day.timestamp())) * 1_000_000 <= now.microseconds:
-        day += timedelta(days=1)
-    shown = datetime.fromtimestamp(due, UTC).astimezone(None if is_ours else zone)
-    return Moment(due * 1_000_000, int((shown.utcoffset() or timedelta()).total_seconds()) // 60)
 
 
 def leave_sleep(store: Path, namespace: str, agent: str, cwd: str, at: str, now: Moment) -> bool:
@@ -106,7 +90,7 @@ def begin_sleep(store: Path, job: Job) -> bool:
     left = jobs.read(_file(store, job))
     if left is None:
         return False
-    small_files.write(_file(store, job), json.dumps(asdict(replace(left, tries=left.tries + 1))).encode())
+    small_files.put_table(_file(store, job), asdict(replace(left, tries=left.tries + 1)))
     return True
 
 

@@ -39,7 +39,7 @@ class KeptCalls:
             before_ns: leaves out those that were made after it, in nanoseconds since 1970.
         """
         names = small_files.names(self.folder, ENDS, LISTED_MAX)
-        named = (name for name in names if before_ns is None or _moment_ns(name) < before_ns)
+        named = (name for name in names if before_ns is None or (_number(name.partition("-")[0]) or 0) < before_ns)
         return [self.folder / name for name in sorted(named, key=lambda name: (_tries(name), name))]
 
     def set_aside(self) -> list[Path]:
@@ -60,8 +60,6 @@ class KeptCalls:
 
     def put_aside(self, path: Path) -> Path | None:
         """Move a call out of the way of the others; None when there is no room, and it waits on untried."""
-        with small_files.ours(f"make {self.aside_folder}"):
-            self.aside_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return None if len(self.set_aside()) >= SET_ASIDE_MAX else _renamed(path, self.aside_folder / path.name)
 
     def retry(self) -> int:
@@ -84,23 +82,17 @@ class KeptCalls:
 
 def _tries(name: str) -> int:
     """Say how often a call was tried, by its name; a foreign name was never tried."""
-    number = name.removesuffix(ENDS).rpartition(".")[2]
-    return int(number) if _is_number(number) else 0
+    return _number(name.removesuffix(ENDS).rpartition(".")[2]) or 0
 
 
 def _numbered(path: Path, number: int) -> Path:
     stem = path.name.removesuffix(ENDS)
     before, _, last = stem.rpartition(".")
-    return path.with_name(f"{before if before and _is_number(last) else stem}.{number}{ENDS}")
+    return path.with_name(f"{stem if not before or _number(last) is None else before}.{number}{ENDS}")
 
 
-def _moment_ns(name: str) -> int:
-    number = name.partition("-")[0]
-    return int(number) if _is_number(number) else 0  # a foreign one is as old as can be
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) <= 20
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 20 else None
 
 
 def _renamed(path: Path, new: Path) -> Path | None:

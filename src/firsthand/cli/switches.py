@@ -10,7 +10,7 @@ from typing import Any
 
 from firsthand import InvalidArgument, Memory, environment
 from firsthand.agents.jobs import pending
-from firsthand.agents.settings import session_file, switch, user_file
+from firsthand.agents.settings import switch, user_file
 from firsthand.agents.sleep import sleep
 from firsthand.agents.sleep_jobs import sleeps_waiting
 from firsthand.agents.waiting_calls import KeptCalls
@@ -32,15 +32,11 @@ def add(group: Parser) -> None:
         """
         firsthand agent switch recall off                     for all projects of this user
         firsthand agent switch cues off --project .           for one project
-        firsthand agent switch recall off --session claude-code:5b0a6c1e-0000-4000-8000-000000000001
         """,
     )  # fmt: skip
     command.add_argument("what", metavar="WHAT", help="record, preamble, cues, recall, actions, episodes, ...")
     command.add_argument("state", choices=("on", "off"), help="on or off")
-    whom = command.add_mutually_exclusive_group()
-    whom.add_argument("--user", action="store_true", help="for all projects; so when none is named")
-    whom.add_argument("--project", metavar="DIR", help="for the project that this folder belongs to")
-    whom.add_argument("--session", metavar="NAME", help="for one session, by its name in the log")
+    command.add_argument("--project", metavar="DIR", help="for the project of this folder; default: for all")
     command = group.command(
         "jobs", _jobs, "List what hooks left to do, or do it now.",
         """
@@ -56,7 +52,7 @@ def add(group: Parser) -> None:
 def _switch(chosen: argparse.Namespace, out: Output) -> int:
     """Write a switch into the settings file of those it is for, and say which."""
     store = Path(chosen.store) if chosen.store else environment.default_store()
-    file = session_file(store, chosen.session) if chosen.session else user_file(store)
+    file = user_file(store)
     project = Path(chosen.project).expanduser() if chosen.project else None
     if project is not None and not project.is_dir():
         raise InvalidArgument(f"expected the folder of a project after --project; there is no folder {project}")
