@@ -14,7 +14,7 @@ from hypothesis import settings
 from firsthand import Agent, Memory
 from firsthand.log.log import Log
 
-pytest.register_assert_rewrite("stores")
+pytest.register_assert_rewrite("stores", "memory_suite")
 
 from hook_runs import Hooked  # noqa: E402
 

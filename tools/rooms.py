@@ -22,16 +22,16 @@ RECORDED = HOME / "tools" / "rooms.json"
 BUDGETS = {
     "values": 3_000, "log": 6_500, "index": 3_000, "space": 400, "recall": 3_000, "formats": 2_800, "context": 6_000,
     "notes": 1_200, "ledger": 2_200, "hosts": 3_200, "agents": 4_500, "health": 1_300, "memory": 1_000,
-    "server": 3_500, "adapters": 2_000, "cli": 3_000,
+    "server": 3_000, "inspector": 2_000, "adapters": 2_000, "cli": 3_000,
     "evals": 12_000, "tests": 45_000, "bench": 8_000,
 }  # fmt: skip
-"""Lines at most."""
+"""Lines at most. Pages are a room of their own: the 3,500 of the plan were for both, before they were built."""
 
 ROOMS = {
     **dict.fromkeys(
         ("errors", "environment", "value", "event", "moment", "pointer", "fence", "printable", "answer",
-         "record", "window", "tokens"), "values"),
-    **dict.fromkeys(("session", "__init__"), "memory"),
+         "json_codec", "record", "window", "tokens"), "values"),
+    **dict.fromkeys(("session", "client", "__init__"), "memory"),
     "agent_space": "agents", "unasked": "agents", "__main__": "cli", "storage": "memory",
 }  # fmt: skip
 """Which room of the plan a folder or file belongs to; one that has the room's own name is not listed."""
@@ -39,8 +39,8 @@ ROOMS = {
 
 def room_of(path: Path) -> str:
     """Give the room that a file of the package belongs to."""
-    name = path.relative_to(SOURCE).with_suffix("").parts[0]
-    return ROOMS.get(name, name)
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return "inspector" if parts[:2] == ("server", "inspector") else ROOMS.get(parts[0], parts[0])
 
 
 def lines() -> dict[str, int]:

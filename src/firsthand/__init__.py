@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from firsthand.agents.agent import Agent
     from firsthand.agents.agent_tools import AgentTools
     from firsthand.answer import Answer, Band, Conditions, Hit, Outcome, Query, Scope
+    from firsthand.client import AsyncClient, Client
     from firsthand.context.anatomy import Anatomy
     from firsthand.context.executors import Executor
     from firsthand.context.receipt import Receipt
@@ -55,18 +56,19 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Agent", "AgentTools", "Anatomy", "Answer", "AppendError", "Appended", "Band", "Budget", "Checked", "Claim",
-    "Conditions", "Draft", "Embedder", "Erased", "Erasure", "Event", "Executor", "Exported", "FirsthandError",
-    "FormatError", "Hit", "ImportReport", "InvalidArgument", "Kind", "Memory", "Moment", "NotAStore", "Note", "Outcome",
-    "Pointer", "PointerError", "Proof", "PullLimits", "Query", "QueryError", "Receipt", "Request", "Scope", "Session",
-    "SessionWindow", "Stats", "StoreBusy", "StoreDamaged", "StoreError", "TaskState", "Trust", "Unresolvable",
-    "Verification", "__version__", "callable_embedder", "distill",
+    "Agent", "AgentTools", "Anatomy", "Answer", "AppendError", "Appended", "AsyncClient", "Band", "Budget", "Checked",
+    "Claim", "Client", "Conditions", "Draft", "Embedder", "Erased", "Erasure", "Event", "Executor", "Exported",
+    "FirsthandError", "FormatError", "Hit", "ImportReport", "InvalidArgument", "Kind", "Memory", "Moment", "NotAStore",
+    "Note", "Outcome", "Pointer", "PointerError", "Proof", "PullLimits", "Query", "QueryError", "Receipt", "Request",
+    "Scope", "Session", "SessionWindow", "Stats", "StoreBusy", "StoreDamaged", "StoreError", "TaskState", "Trust",
+    "Unresolvable", "Verification", "__version__", "callable_embedder", "distill",
 ]  # fmt: skip
 
 _ROOMS = {
     "agents.agent": ("Agent",),
     "agents.agent_tools": ("AgentTools",),
     "answer": ("Answer", "Band", "Conditions", "Hit", "Outcome", "Query", "Scope"),
+    "client": ("AsyncClient", "Client"),
     "context.anatomy": ("Anatomy",),
     "context.executors": ("Executor",),
     "context.receipt": ("Receipt",),

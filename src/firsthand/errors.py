@@ -16,7 +16,8 @@ room; nothing outside this tree leaves a public call, except ``TypeError`` and
     |  |- StoreFailed           the disk refused a write or a sync: the handle stops acknowledging
     |  |  `- StoreReplaced      ... because its files were removed or replaced while it was open
     |  |- StoreDamaged          bytes on disk are not what was written
-    |  `- StoreClosed           use after close
+    |  |- StoreClosed           use after close
+    |  `- ServerFailed          a server does not answer, or not as one of ours (`firsthand.Client`)
     |- AppendError              one append; the store is unchanged
     |  |- InvalidDraft          a field is of the wrong type, or over its limit
     |  |- IdConflict            the id is there already with other bytes
@@ -96,6 +97,10 @@ class StoreDamaged(StoreError):
 
 class StoreClosed(StoreError):
     """The store was closed before this call."""
+
+
+class ServerFailed(StoreError):
+    """A server could not be reached, refused the token, or gave an answer that is none of this protocol."""
 
 
 class AppendError(FirsthandError):

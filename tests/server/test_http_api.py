@@ -47,24 +47,25 @@ def test_what_is_appended_is_recalled_read_and_erased(client):
     raw = bytes(range(256))
     made = post(client, "/v1/append", {"session": "deploy", "events": [
         {"kind": "user_message", "content": "the port is 5433", "time": "2026-01-31T12:00:00Z", "origin": "user"},
-        {"kind": "tool_result", "base64": base64.b64encode(raw).decode(), "meta": {"call_id": "c"}},
-    ]}).json()["appended"]  # fmt: skip
+        {"kind": "tool_result", "content": {"base64": base64.b64encode(raw).decode()}, "meta": {"call_id": "c"}},
+    ]}).json()  # fmt: skip
     assert [each["position"] for each in made] == [3, 4]
     hits = post(client, "/v1/recall", {"query": "port 5433", "hits_max": 1}).json()["hits"]
     assert [hit["pointer"] for hit in hits] == [made[0]["pointer"]]
-    assert get(client, f"/v1/expand?pointer={made[1]['pointer']}").content == raw
-    event = get(client, f"/v1/event?pointer={made[0]['pointer']}").json()
-    assert (event["text"], event["kind"], event["time"]) == (
+    assert get(client, f"/v1/expand?address={made[1]['pointer']}").content == raw
+    event = get(client, f"/v1/event?address={made[0]['pointer']}").json()
+    assert (event["content"], event["kind"], event["time"]) == (
         "the port is 5433",
         Kind.USER_MESSAGE,
         "2026-01-31T12:00:00.000Z",
     )
-    listed = get(client, "/v1/timeline?session=deploy&limit=2&newest_first=1").json()["events"]
+    listed = get(client, "/v1/timeline?session=deploy&limit=2&newest_first=1").json()
     assert [each["pointer"] for each in listed] == [made[1]["pointer"], made[0]["pointer"]]
-    assert [row["name"] for row in get(client, "/v1/sessions").json()["sessions"]] == ["deploy"]
-    assert post(client, "/v1/erase", {"pointers": [made[0]["pointer"]], "reason": "asked"}).json()["erased"]
-    assert get(client, f"/v1/expand?pointer={made[0]['pointer']}").status_code == 404
-    assert post(client, "/v1/verify", {}).json() == {"ok": True, "events": 5, "problems": []}
+    assert [row["name"] for row in get(client, "/v1/sessions").json()] == ["deploy"]
+    assert post(client, "/v1/erase", {"addresses": [made[0]["pointer"]], "reason": "asked"}).json()["erased"]
+    assert get(client, f"/v1/expand?address={made[0]['pointer']}").status_code == 404
+    verified = post(client, "/v1/verify", {}).json()
+    assert (verified["ok"], verified["events"], verified["problems"]) == (True, 5, [])
     with Memory(read_only=True) as memory, pytest.raises(Erased):
         memory.expand(made[0]["pointer"])
 
@@ -75,12 +76,12 @@ def test_bytes_are_given_by_ranges(client):
     with Memory(embedder="none") as memory:
         pointer = memory.session("s").tool_result("c", raw, tool="cat").pointer
     for wanted, data in (("bytes=3-9", raw[3:10]), ("bytes=29990-", raw[29_990:]), ("bytes=-4", raw[-4:])):
-        part = get(client, f"/v1/expand?pointer={pointer}", Range=wanted)
+        part = get(client, f"/v1/expand?address={pointer}", Range=wanted)
         start = raw.index(data) if wanted == "bytes=3-9" else len(raw) - len(data)
         assert (part.status_code, part.content) == (206, data)
         assert part.headers["content-range"] == f"bytes {start}-{start + len(data) - 1}/{len(raw)}"
-    assert get(client, f"/v1/expand?pointer={pointer}", Range="bytes=40000-").status_code == 416
-    whole = get(client, f"/v1/expand?pointer={pointer}", Range="lines=1-2")
+    assert get(client, f"/v1/expand?address={pointer}", Range="bytes=40000-").status_code == 416
+    whole = get(client, f"/v1/expand?address={pointer}", Range="lines=1-2")
     assert (whole.status_code, whole.content) == (200, raw)
 
 
@@ -96,9 +97,12 @@ def test_bytes_are_given_by_ranges(client):
         ("/v1/append", {"session": "s", "events": [{"kind": "note", "content": "x", "time": "noon"}]}, 400, "noon"),
         ("/v1/append", {"session": "deploy", "events": [{"kind": "note", "content": "x"}], "expected_position": 1}, 409,
          "position"),
-        ("/v1/erase", {"pointers": ["fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY"]}, 404, "no event"),
+        ("/v1/erase", {"addresses": ["fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY"]}, 404, "no event"),
         ("/v1/forget", {}, 404, "/v1/openapi.json"),
-        ("/v1/recall?namespace=x", {"query": "x", "namespace": "nobody's"}, 404, "nobody"),
+        ("/v1/recall?namespace=x", {"query": "x", "namespace": "a\nb"}, 400, "control characters"),
+        ("/v1/append", {"session": "s", "events": [{"kind": "note", "content": "x", "colour": "red"}]}, 400, "colour"),
+        ("/v1/note", {"text": "x", "colour": "red"}, 400, "colour"),
+        ("/v1/note", {"text": "x", "time": "noon"}, 400, "noon"),
     ],
 )  # fmt: skip
 def test_what_is_asked_wrongly_is_a_problem_in_words(client, path, fields, status, words):
@@ -125,5 +129,5 @@ def test_the_document_names_every_verb(client):
     assert (body["required"], body["additionalProperties"]) == (["session", "events"], False)
     for verb in api.VERBS:
         assert verb.method.lower() in document["paths"][f"/v1/{verb.name}"]
-    for path in ("health", "sessions", "timeline", "anatomy", "ledger"):
+    for path in ("health", "sessions", "timeline", "facts", "ledger", "stats"):
         assert get(client, f"/v1/{path}").status_code == 200

@@ -9,8 +9,9 @@ It knows nothing of the session's window: `firsthand.session.Session` opens one.
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from firsthand import event, fence, formats, moment
 from firsthand.event import INJECTED, ByteSource, Draft, Event, Kind, Trust
@@ -21,43 +22,44 @@ from firsthand.space import Space
 from firsthand.value import replace
 
 Content = str | bytes | ByteSource
+T = TypeVar("T")
 
 
-class SessionLog:
-    """The events of one session. The session begins with its first event."""
+class SessionVerbs(ABC, Generic[T]):
+    """What a session takes, as drafts; what becomes of each is for those who derive from it to say."""
 
-    def __init__(self, space: Space, name: str, agent: str) -> None:
-        self.space, self.name, self.agent_name = space, check_name(name, "session", empty=False), agent
+    def __init__(self, name: str, agent: str) -> None:
+        self.name, self.agent_name = check_name(name, "session", empty=False), agent
 
-    def append(self, kind: Kind, content: Content, **fields: Any) -> Appended:
+    @abstractmethod
+    def _append(self, draft: Draft) -> T: ...
+
+    def append(self, kind: Kind, content: Content, **fields: Any) -> T:
         """Append one event of any kind; ``fields`` are those of `Draft`.
 
         The event's time is now, unless it is given, or an id is: a retry under the same id must be the same event.
         """
         if "id" not in fields:
             fields.setdefault("time", moment.now())
-        draft = Draft(kind, _bytes(content), **fields)
-        return self.space.append([draft], session=self.name)[0]
+        return self._append(Draft(kind, _bytes(content), **fields))
 
-    def user(self, text: Content, **fields: Any) -> Appended:
+    def user(self, text: Content, **fields: Any) -> T:
         """Append a user message; it begins a turn."""
         return self.append(Kind.USER_MESSAGE, text, **{"origin": "user", "trust": Trust.TRUSTED} | fields)
 
-    def agent(self, text: Content, **fields: Any) -> Appended:
+    def agent(self, text: Content, **fields: Any) -> T:
         """Append an agent message."""
         return self.append(Kind.AGENT_MESSAGE, text, **self._by_agent() | fields)
 
-    def reasoning(self, text: Content, **fields: Any) -> Appended:
+    def reasoning(self, text: Content, **fields: Any) -> T:
         """Append an agent's reasoning."""
         return self.append(Kind.REASONING, text, **self._by_agent() | fields)
 
-    def system(self, text: Content, **fields: Any) -> Appended:
+    def system(self, text: Content, **fields: Any) -> T:
         """Append a system prompt."""
         return self.append(Kind.SYSTEM, text, **{"origin": "system", "trust": Trust.TRUSTED} | fields)
 
-    def tool_call(
-        self, tool: str, arguments: Mapping[str, Any], *, call_id: str | None = None, **fields: Any
-    ) -> Appended:
+    def tool_call(self, tool: str, arguments: Mapping[str, Any], *, call_id: str | None = None, **fields: Any) -> T:
         """Append a tool call; its id (made when None) joins it to its result."""
         if "id" not in fields:
             fields.setdefault("time", moment.now())
@@ -67,7 +69,7 @@ class SessionLog:
         fields = {"media": "application/json"} | self._by_agent() | fields
         return self.append(Kind.TOOL_CALL, content, id=identifier, meta=meta, **fields)
 
-    def tool_result(self, call: str | Appended, content: Content, *, tool: str = "", **fields: Any) -> Appended:
+    def tool_result(self, call: str | Appended, content: Content, *, tool: str = "", **fields: Any) -> T:
         """Append a tool's result, of any size: text, bytes, or a binary file to stream from.
 
         Args:
@@ -78,6 +80,20 @@ class SessionLog:
         meta |= dict(fields.pop("meta", {}))
         origin = {"origin": f"tool:{tool}" if tool else "tool", "trust": Trust.UNTRUSTED}
         return self.append(Kind.TOOL_RESULT, content, meta=meta, **origin | fields)
+
+    def _by_agent(self) -> dict[str, Any]:
+        return {"agent": self.agent_name, "origin": "agent", "trust": Trust.AGENT}
+
+
+class SessionLog(SessionVerbs[Appended]):
+    """The events of one session. The session begins with its first event."""
+
+    def __init__(self, space: Space, name: str, agent: str) -> None:
+        super().__init__(name, agent)
+        self.space = space
+
+    def _append(self, draft: Draft) -> Appended:
+        return self.space.append([draft], session=self.name)[0]
 
     def append_messages(
         self,
@@ -126,9 +142,6 @@ class SessionLog:
     def events(self, *, after: int = 0, limit: int | None = None, newest_first: bool = False) -> Iterator[Event]:
         """Yield the session's events in order."""
         return self.space.events(self.name, after=after, limit=limit, newest_first=newest_first)
-
-    def _by_agent(self) -> dict[str, Any]:
-        return {"agent": self.agent_name, "origin": "agent", "trust": Trust.AGENT}
 
 
 def _bytes(content: Content) -> bytes | ByteSource:

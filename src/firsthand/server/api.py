@@ -9,24 +9,34 @@ and fails as problem+json in the sentence that the same verb raises; the documen
 
 from __future__ import annotations
 
-import base64
+import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from firsthand import Draft, InvalidArgument, Kind, Memory, Trust, __version__
+from firsthand import Answer, Appended, Draft, Event, InvalidArgument, Memory, Query, Trust, __version__
 from firsthand.agents import health_line
-from firsthand.answer import moment_of
-from firsthand.event import Event
+from firsthand.context.session_log import SessionLog
+from firsthand.event import id_bytes, id_text
+from firsthand.json_codec import from_json, to_json
 from firsthand.ledger.decision_log import ledger_of
-from firsthand.ledger.facts import facts_standing
+from firsthand.ledger.statements import How
+from firsthand.moment import Moment
 from firsthand.pointer import parse
-from firsthand.value import asdict, value
+from firsthand.value import fields, replace, value
 
 EVENTS_MAX = 1_000
+EVENTS_USUAL = 100
 _RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})\Z")
-Answer = Callable[[Memory, Mapping[str, Any]], Any]
+_CALLABLES = {"self", "rewrite", "progress"}
+_MORE = {"fields": fields(Draft), "how": tuple(How.__annotations__)}
+"""What a verb of `Memory` takes beyond its own arguments, by the name under which it takes them."""
+_TYPES: dict[str, Any] = {
+    "answer": Answer, "query": str | Query, "time": Moment | None, "trust": Trust, "limit": int, "after": int,
+    "before": int | None, "as_of": int | None, "newest_first": bool,
+}  # fmt: skip
+"""Of arguments that are not taken as JSON has them."""
 
 
 @value(eq=False)
@@ -34,130 +44,136 @@ class Verb:
     """One thing that can be asked for.
 
     Attributes:
-        takes: the names of what it takes, each with a sentence; those that it must have end in ``*``.
+        takes: the names of what it takes; those that it must have end in ``*``.
     """
 
     method: str
     name: str
     summary: str
-    takes: Mapping[str, str]
-    answer: Answer
+    takes: tuple[str, ...]
+    answer: Callable[[Memory, dict[str, Any]], Any]
+
+    def asked(self, given_fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Read what came, against what the verb takes.
+
+        Raises:
+            InvalidArgument: something is missing, unknown, or of another type.
+        """
+        must = {name[:-1] for name in self.takes if name.endswith("*")}
+        known = {name.rstrip("*") for name in self.takes} | {"namespace"}
+        if wrong := sorted((given_fields.keys() - known) | (must - given_fields.keys())):
+            raise InvalidArgument(
+                f"{self.name} takes {', '.join(sorted(known))}; missing or unknown: {', '.join(wrong):.200}"
+            )
+        members = {name: member for name, member in given_fields.items() if name != "namespace"}
+        return {name: self._read(name, member) for name, member in members.items()}
+
+    def _read(self, name: str, member: Any) -> Any:
+        if self.method == "GET" and name in _TYPES:  # a query has only text
+            member = {"true": True, "1": member, "false": False}.get(member, member)
+            if isinstance(member, str) and _TYPES[name] is not bool and member.isascii() and member.isdigit():
+                member = int(member[:16])
+            elif _TYPES[name] is bool:
+                member = member in {True, "1"}
+        try:
+            return from_json(_TYPES[name], member) if name in _TYPES else member
+        except ValueError as error:
+            raise InvalidArgument(f"{name} of {self.name}: {error}") from error
 
 
-def fields_of(verb: Verb, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Check what came against what a verb takes.
-
-    Raises:
-        InvalidArgument: something is missing, or nobody knows it.
-    """
-    must = {name.rstrip("*") for name in verb.takes if name.endswith("*")}
-    known = {name.rstrip("*") for name in verb.takes} | {"namespace"}
-    wrong = sorted((fields.keys() - known) | (must - fields.keys()))
-    if wrong:
-        raise InvalidArgument(
-            f"{verb.name} takes {', '.join(sorted(known))}; missing or unknown: {', '.join(wrong):.200}"
-        )
-    return {name: member for name, member in fields.items() if name != "namespace"}
+def _of_memory(method: str, name: str) -> Verb:
+    """Make the verb of a method of `Memory`, with its arguments."""
+    function = getattr(Memory, name)
+    takes: list[str] = []
+    for argument in inspect.signature(function).parameters.values():
+        if argument.kind is argument.VAR_KEYWORD:
+            takes += [more for more in _MORE[argument.name] if f"{more}*" not in takes and more not in takes]
+        elif argument.name not in _CALLABLES:
+            takes.append(argument.name + "*" * (argument.default is argument.empty))
+    summary = (inspect.getdoc(function) or "").split("\n")[0]
+    return Verb(method, name, summary, tuple(takes), lambda memory, asked: getattr(memory, name)(**asked))
 
 
-def _health(memory: Memory, _fields: Mapping[str, Any]) -> Any:
+def _health(memory: Memory, _asked: dict[str, Any]) -> Any:
     line = health_line.line(memory.path)
     return {"ok": not line, "line": line, "position": memory.position, "head": memory.head(), "store": str(memory.path)}
 
 
-def _timeline(memory: Memory, fields: Mapping[str, Any]) -> Any:
-    limit = min(_number(fields, "limit", 100), EVENTS_MAX)
-    events = memory.events(
-        fields.get("session"), kind=fields.get("kind"), after=_number(fields, "after", 0), limit=limit,
-        before=_number(fields, "before", 0) or None, newest_first=fields.get("newest_first") in (True, "1", "true"),
-    )  # fmt: skip
-    return {"events": [_event(event) for event in events]}
+def _timeline(memory: Memory, asked: dict[str, Any]) -> list[Event]:
+    limit = min(asked.pop("limit", EVENTS_USUAL), EVENTS_MAX)
+    return [*memory.events(asked.pop("session", None), limit=limit, **asked)]
 
 
-def _event(event: Event) -> dict[str, Any]:
-    """Give an event with its text; of an artifact the preview."""
-    known = (
-        "pointer", "position", "session", "turn", "part", "kind", "agent", "origin", "trust", "time", "ingested",
-        "media", "erased", "size_bytes", "text",
-    )  # fmt: skip
-    return {name: getattr(event, name) for name in known} | {"meta": dict(event.meta), "chain": event.chain.hex()}
-
-
-def _recall(memory: Memory, fields: Mapping[str, Any]) -> Any:
-    asked = dict(fields)
-    return asdict(memory.recall(asked.pop("query"), **asked))
-
-
-def _append(memory: Memory, fields: Mapping[str, Any]) -> Any:
-    if not isinstance(fields["events"], list) or not isinstance(fields["session"], str):
+def _append(memory: Memory, asked: dict[str, Any]) -> Sequence[Appended]:
+    if not isinstance(asked["events"], list) or not isinstance(asked["session"], str):
         raise InvalidArgument("append takes a session, which is a name, and events, which are a list")
-    drafts = [_draft(each) for each in fields["events"]]
-    appended = memory.append(drafts, session=fields["session"], expected_position=fields.get("expected_position"))
-    return {"appended": [asdict(each) | {"pointer": each.pointer} for each in appended]}
+    drafts = [_draft(fields_of_event) for fields_of_event in asked.pop("events")]
+    return memory.append(drafts, **asked)
 
 
-def _draft(fields: Any) -> Draft:
-    """Read an event as it is handed in: its content as text, or in base64."""
-    if not isinstance(fields, dict) or ("content" in fields) == ("base64" in fields) or "kind" not in fields:
-        raise InvalidArgument("an event is an object with kind, and content (text) or base64")
-    members = {name: member for name, member in fields.items() if name not in {"content", "base64"}}
+def _draft(members: Any) -> Draft:
+    """Read an event as it is handed in."""
+    if not isinstance(members, dict) or not members.keys() >= {"kind", "content"}:
+        raise InvalidArgument("an event is an object with kind, and content (text, or base64 in an object)")
+    if unknown := sorted(members.keys() - set(fields(Draft))):
+        raise InvalidArgument(f"an event has fields of Draft; got {', '.join(unknown):.120}")
     try:
-        content = (
-            base64.b64decode(fields["base64"], validate=True) if "base64" in fields else fields["content"].encode()
-        )
-        members["kind"] = Kind(members["kind"])
-        members |= {"trust": Trust(members["trust"])} if "trust" in members else {}
-        members |= {"time": moment_of(members["time"])} if "time" in members else {}
-        return Draft(content=content, **members)
-    except (ValueError, TypeError, AttributeError) as error:
-        raise InvalidArgument(f"an event has fields of Draft; got {fields!s:.120} ({error})") from error
+        draft: Draft = from_json(Draft, members)
+    except ValueError as error:
+        raise InvalidArgument(f"an event has fields of Draft; got {members!s:.120} ({error})") from error
+    return draft
 
 
-def _anatomy(memory: Memory, fields: Mapping[str, Any]) -> Any:
-    newest = memory.anatomies(fields.get("session"), newest_first=True)
-    calls = islice(newest, min(_number(fields, "limit", 100), EVENTS_MAX))
-    return {"calls": [asdict(call) | {"tokens": call.tokens} for call in calls]}
+class _Keyed:
+    """Appends to a space under ids that count up from a key, so that a retry is no second append."""
+
+    def __init__(self, memory: Memory, key: str) -> None:
+        self.log, self._append, self._next = memory.log, memory.append, int.from_bytes(id_bytes(key), "big")
+
+    def append(self, drafts: Sequence[Draft], *, session: str) -> tuple[Appended, ...]:
+        ids = [id_text((self._next + number).to_bytes(16, "big")) for number in range(len(drafts))]
+        self._next += len(drafts)
+        return self._append([replace(draft, id=id) for draft, id in zip(drafts, ids, strict=True)], session=session)  # noqa: A001
 
 
-def _ledger(memory: Memory, fields: Mapping[str, Any]) -> Any:
-    as_of = _number(fields, "as_of", 0) or None
-    decisions = ledger_of(memory).decisions(as_of)
-    return {
-        "decisions": [asdict(decision) for decision in decisions[-EVENTS_MAX:]],
-        "facts": [asdict(fact) for fact in islice(facts_standing(memory, as_of=as_of), EVENTS_MAX)],
-    }
+def _append_messages(memory: Memory, asked: dict[str, Any]) -> list[Appended]:
+    space: Any = _Keyed(memory, key) if (key := asked.pop("key", "")) else memory
+    return SessionLog(space, asked.pop("session"), "").append_messages(asked.pop("messages"), **asked)
 
 
-def _erase(memory: Memory, fields: Mapping[str, Any]) -> Any:
-    return asdict(memory.erase(fields["pointers"], reason=fields.get("reason", "")))
+def _messages(memory: Memory, asked: dict[str, Any]) -> Any:
+    return memory.session(asked["session"]).messages(asked.get("format"))
 
 
-def _verify(memory: Memory, _fields: Mapping[str, Any]) -> Any:
-    verified = memory.verify()
-    return {"ok": verified.ok, "events": verified.events, "problems": [str(problem) for problem in verified.problems]}
+def _ledger(memory: Memory, asked: dict[str, Any]) -> Any:
+    decisions = ledger_of(memory).decisions(asked.get("as_of"))
+    return {"decisions": decisions[-EVENTS_MAX:], "facts": _facts(memory, asked)}
 
 
-def _number(fields: Mapping[str, Any], name: str, default: int) -> int:
-    text = str(fields.get(name, default))
-    if not (text.isascii() and text.isdigit() and len(text) < 16):
-        raise InvalidArgument(f"{name} is a whole number from 0; got {text!r:.60}")
-    return int(text)
+def _facts(memory: Memory, asked: dict[str, Any]) -> Any:
+    return [*islice(memory.facts(**asked), EVENTS_MAX)]
 
 
-_SCOPE = dict.fromkeys(("sessions", "agents", "kinds", "since", "until", "hits_max", "budget_tokens_max", "skip"), "")
+_MESSAGES = "Append a provider's messages; under the same key they are appended once."
+_WRITES = ("note", "check", "check_correction", "coverage", "supersede", "retract", "assert_fact", "erase", "verify")
 VERBS = (
-    Verb("GET", "health", "How the memory is, as last looked at, and its head.", {}, _health),
-    Verb("GET", "sessions", "The sessions of a namespace.", {}, lambda memory, _: {"sessions": memory.sessions()}),
-    Verb("GET", "timeline", "Events in order.", dict.fromkeys(
-        ("session", "kind", "after", "before", "limit", "newest_first"), ""), _timeline),
-    Verb("GET", "event", "One event.", {"pointer*": ""}, lambda memory, asked: _event(memory.event(asked["pointer"]))),
-    Verb("GET", "anatomy", "What models were sent, call by call.", {"session": "", "limit": ""}, _anatomy),
-    Verb("GET", "ledger", "Decisions, and facts that stand.", {"as_of": "a position"}, _ledger),
-    Verb("POST", "recall", "Find events.", {"query*": "", **_SCOPE}, _recall),
+    Verb("GET", "health", "How the memory is, as last looked at, and its head.", (), _health),
+    _of_memory("GET", "head"),
+    _of_memory("GET", "sessions"),
+    Verb("GET", "timeline", "Events in order.",
+         ("session", "kind", "after", "before", "limit", "newest_first"), _timeline),
+    _of_memory("GET", "event"),
+    Verb("GET", "facts", "Facts that stand.", ("as_of",), _facts),
+    Verb("GET", "ledger", "Decisions, and facts that stand.", ("as_of",), _ledger),
+    Verb("GET", "messages", "A session's messages, as they were appended.", ("session*", "format"), _messages),
+    _of_memory("GET", "stats"),
     Verb("POST", "append", "Append events to a session; durable when it answers.",
-         {"session*": "", "events*": "kind, content or base64, fields of Draft", "expected_position": ""}, _append),
-    Verb("POST", "erase", "Destroy the content of events.", {"pointers*": "a list", "reason": ""}, _erase),
-    Verb("POST", "verify", "Derive every hash and chain again.", {}, _verify),
+         ("session*", "events*", "expected_position"), _append),
+    Verb("POST", "append_messages", _MESSAGES, ("session*", "messages*", "format", "time", "key"), _append_messages),
+    _of_memory("POST", "recall"),
+    _of_memory("POST", "fence"),
+    _of_memory("POST", "fenced"),
+    *(_of_memory("POST", name) for name in _WRITES),
 )  # fmt: skip
 
 
@@ -165,22 +181,20 @@ def document() -> dict[str, Any]:
     """Describe the API (OpenAPI 3.1)."""
     problem = {"description": "what went wrong", "content": {"application/problem+json": {}}}
     paths: dict[str, Any] = {}
-    expand = Verb("GET", "expand", "The exact bytes that a pointer addresses, by ranges.", {"pointer*": ""}, _health)
-    live = Verb("GET", "live", "The position that was reached, as server-sent events.", {"session": ""}, _health)
+    expand = Verb("GET", "expand", "The exact bytes that a pointer addresses, by ranges.", ("address*",), _health)
+    live = Verb("GET", "live", "The position that was reached, as server-sent events.", ("session", "after"), _health)
     for verb in (*VERBS, expand, live):
-        takes = {"namespace": "default: default", **verb.takes}
         about: dict[str, Any] = {"operationId": verb.name, "summary": verb.summary}
+        names, must = ["namespace", *(name.rstrip("*") for name in verb.takes)], [*verb.takes]
         if verb.method == "GET":
             about["parameters"] = [
-                {"name": name.rstrip("*"), "in": "query", "required": name.endswith("*"), "description": text,
-                 "schema": {"type": "string"}}
-                for name, text in takes.items()
+                {"name": name, "in": "query", "required": f"{name}*" in must, "schema": {"type": "string"}}
+                for name in names
             ]  # fmt: skip
         else:
-            members = {name.rstrip("*"): {"description": text} for name, text in takes.items()}
-            must = [name.rstrip("*") for name in takes if name.endswith("*")]
-            schema = {"type": "object", "properties": members, "required": must, "additionalProperties": False}
-            about["requestBody"] = {"content": {"application/json": {"schema": schema}}}
+            required = [name for name in names if f"{name}*" in must]
+            schema = {"type": "object", "properties": {name: {} for name in names}, "additionalProperties": False}
+            about["requestBody"] = {"content": {"application/json": {"schema": schema | {"required": required}}}}
         about["responses"] = {"200": {"description": verb.summary}, "default": problem}
         paths[f"/v1/{verb.name}"] = {verb.method.lower(): about}
     token = {"token": {"type": "http", "scheme": "bearer"}}
@@ -188,6 +202,11 @@ def document() -> dict[str, Any]:
         "openapi": "3.1.0", "info": {"title": "Firsthand", "version": __version__}, "paths": paths,
         "components": {"securitySchemes": token}, "security": [{"token": []}],
     }  # fmt: skip
+
+
+def answer_of(verb: Verb, memory: Memory, asked: Mapping[str, Any]) -> Any:
+    """Do what a verb does, and give its answer as JSON."""
+    return to_json(verb.answer(memory, dict(asked)))
 
 
 @value(eq=False)
@@ -216,7 +235,7 @@ def bytes_of(memory: Memory, pointer: str, asked: str) -> Bytes | None:
     plain = address.last is None and not address.source and not address.unit
     size = memory.event(address).size_bytes if plain else sum(map(len, memory.stream(address)))
     match = _RANGE.match(asked.strip())
-    if match is None or not (match[1] or match[2]):  # none, or of a form that may be passed over
+    if match is None or not (match[1] or match[2]) or not size:  # none, of a form to be passed over, or of nothing
         return Bytes(memory.stream(address), 0, size, size, partial=False)
     start = int(match[1]) if match[1] else max(0, size - int(match[2]))
     end = min(size, int(match[2]) + 1) if match[1] and match[2] else size

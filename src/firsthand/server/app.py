@@ -25,8 +25,10 @@ from starlette.routing import Route
 
 from firsthand import FirsthandError, Memory, __version__
 from firsthand.agents import health_line
+from firsthand.environment import default_embedder, default_store
 from firsthand.errors import (
     AppendError,
+    DecisionRefused,
     FormatError,
     InvalidArgument,
     InvalidDraft,
@@ -37,7 +39,7 @@ from firsthand.errors import (
 )
 from firsthand.moment import now
 from firsthand.server import api
-from firsthand.server.auth import BODY_BYTES_MAX, COOKIE_S, Guard, Keys, Scope, cookie_name, is_own_path
+from firsthand.server.auth import COOKIE_S, Guard, Keys, Scope, body_bytes_max, cookie_name, is_own_path
 from firsthand.server.daemon_stores import Stores, identity_of
 from firsthand.server.hook_client import Call
 from firsthand.server.inspector import call_pages, event_pages, texts
@@ -53,7 +55,7 @@ Count = Callable[[int], None]
 _T = TypeVar("_T")
 _STATUS: tuple[tuple[type[FirsthandError], int], ...] = (
     (Unresolvable, 404), (PointerError, 400), (InvalidArgument, 400), (QueryError, 400), (FormatError, 400),
-    (InvalidDraft, 400), (AppendError, 409), (StoreBusy, 503), (FirsthandError, 500),
+    (InvalidDraft, 400), (DecisionRefused, 400), (AppendError, 409), (StoreBusy, 503), (FirsthandError, 500),
 )  # fmt: skip
 
 
@@ -89,7 +91,7 @@ def _reached(memory: Memory, session: str) -> int:
     """Give the position that the log or a session of it has reached."""
     if not session:
         return memory.position
-    return next((info.last_position for info in memory.sessions() if info.name == session), 0)
+    return next((event.position for event in memory.events(session, newest_first=True, limit=1)), 0)
 
 
 class _Nothing(HTTPException):
@@ -192,24 +194,32 @@ class _Pages:
         if name == "openapi.json":
             return JSONResponse(api.document())
         asked = await self._fields(request)
-        place = str(asked.get("namespace", "default"))
+        call = self._named(str(asked.get("namespace", "default")))
         if name == "expand":
-            return await run_in_threadpool(self._expanded, place, asked, request.headers.get("range", ""))
+            return await run_in_threadpool(self._expanded, call, asked, request.headers.get("range", ""))
         if name == "live":
-            session = str(asked.get("session", ""))
+            session, after = str(asked.get("session", "")), str(asked.get("after", ""))
 
             async def position() -> int:
-                return await run_in_threadpool(lambda: self._with(place, lambda memory: _reached(memory, session)))
+                return await run_in_threadpool(lambda: self._in(call, lambda memory: _reached(memory, session)))
 
-            return stream(position, request.is_disconnected)
-        verb = next((verb for verb in api.VERBS if (verb.method, verb.name) == (request.method, name)), None)
+            return stream(position, request.is_disconnected, int(after) if after.isdigit() else None)
+        verb = next((verb for verb in api.VERBS if verb.name == name and request.method in {"POST", verb.method}), None)
         if verb is None:
             raise HTTPException(404, f"there is no {request.method} /v1/{name:.80}; see /v1/openapi.json")
-        fields = api.fields_of(verb, asked)
-        page = await run_in_threadpool(
-            lambda: self._with(place, lambda memory: Page("", verb.name, {"answer": verb.answer(memory, fields)}))
+        fields = verb.asked(asked)
+        answer = await run_in_threadpool(
+            lambda: self._in(call, lambda memory: json.dumps(api.answer_of(verb, memory, fields)))
         )
-        return Response(as_json(page, "answer"), media_type="application/json")
+        return Response(answer, media_type="application/json")
+
+    def _named(self, namespace: str) -> Call:
+        """Give a namespace of the usual store, or the place of that name.
+
+        It is made where it is not there, as `Memory` makes it.
+        """
+        key = self._stores.at(namespace) or (str(default_store()), namespace, default_embedder() or "none")
+        return Call(store=key[0], namespace=key[1], embedder=key[2])
 
     async def _fields(self, request: Request) -> dict[str, Any]:
         """Read what a program asks for: the query, or a JSON object."""
@@ -218,8 +228,8 @@ class _Pages:
         data = b""
         async for piece in request.stream():
             data += piece
-            if len(data) > BODY_BYTES_MAX:
-                raise HTTPException(413, f"expected at most {BODY_BYTES_MAX >> 20} MiB")
+            if len(data) > (most := body_bytes_max(request.url.path)):
+                raise HTTPException(413, f"expected at most {most >> 20} MiB")
         try:
             fields = json.loads(data or b"{}")
         except (ValueError, RecursionError) as error:
@@ -228,9 +238,9 @@ class _Pages:
             raise InvalidArgument(f"expected a JSON object; got {type(fields).__name__}")
         return fields
 
-    def _expanded(self, place: str, asked: dict[str, Any], wanted: str) -> Response:
+    def _expanded(self, call: Call, asked: dict[str, Any], wanted: str) -> Response:
         def read(memory: Memory) -> Response:
-            got = api.bytes_of(memory, str(asked.get("pointer", "")), wanted)
+            got = api.bytes_of(memory, str(asked.get("address", "")), wanted)
             if got is None:
                 raise HTTPException(416, "the range lies beyond the end")
             headers = {"accept-ranges": "bytes"}
@@ -239,7 +249,7 @@ class _Pages:
             data = b"".join(got.pieces)
             return Response(data, 206 if got.partial else 200, headers, media_type="application/octet-stream")
 
-        return self._with(place, read)
+        return self._in(call, read)
 
     def _with(self, name: str, work: Callable[[Memory], _T]) -> _T:
         """Do work on the store of a place.
@@ -247,14 +257,18 @@ class _Pages:
         Raises:
             HTTPException: nobody opened one as that, or nothing was ever recorded in it.
         """
+        key = self._stores.at(name)
+        if key is None:
+            raise HTTPException(404, f"nobody opened a store as {name!r:.60}. Type: firsthand inspect --store PATH")
+        if identity_of(key[0]) == (0, 0):
+            raise _Nothing(404, f"there is no store in {key[0]}; firsthand import and firsthand install fill one")
+        return self._in(Call(store=key[0], namespace=key[1], embedder=key[2]), work)
+
+    def _in(self, call: Call, work: Callable[[Memory], _T]) -> _T:
+        """Do work on a store that is open, or is opened."""
         self._count(1)
         try:
-            key = self._stores.at(name)
-            if key is None:
-                raise HTTPException(404, f"nobody opened a store as {name!r:.60}. Type: firsthand inspect --store PATH")
-            if identity_of(key[0]) == (0, 0):
-                raise _Nothing(404, f"there is no store in {key[0]}; firsthand import and firsthand install fill one")
-            with self._stores.of(Call(store=key[0], namespace=key[1], embedder=key[2])) as memory:
+            with self._stores.of(call) as memory:
                 return work(memory)
         finally:
             self._count(-1)
@@ -331,18 +345,23 @@ class _Pages:
         status = next((code for kind, code in _STATUS if isinstance(error, kind)), 500)
         if status == 500:
             self._log(f"a page failed: {request.url.path}: {type(error).__name__}: {error}")
-        return self._sorry(request.scope, status, str(error))
+        return self._sorry(request.scope, status, str(error), type(error).__name__)
 
-    def _sorry(self, scope: Scope, status: int, why: str) -> Response:
-        body, media = self.refusal(scope, status, why)
+    def _sorry(self, scope: Scope, status: int, why: str, error: str = "") -> Response:
+        body, media = self.refusal(scope, status, why, error)
         return Response(body, status, media_type=media)
 
-    def refusal(self, scope: Scope, status: int, why: str) -> tuple[bytes, str]:
-        """Write why something is not answered: for programs as problem+json, for people as a page."""
+    def refusal(self, scope: Scope, status: int, why: str, error: str = "") -> tuple[bytes, str]:
+        """Write why something is not answered: for programs as problem+json, for people as a page.
+
+        Args:
+            error: the class that the same verb raises in Python; empty where it raises none.
+        """
         path = str(scope["path"])
         wants = dict(scope["headers"]).get(b"accept", b"").decode("latin-1")
         if path.startswith(("/mcp", "/v1/", "/healthz")) or path.endswith(".json") or "text/html" not in wants:
             problem = {"type": "about:blank", "title": _TITLES.get(status, "Fault"), "status": status, "detail": why}
+            problem |= {"error": error} if error else {}
             return json.dumps(problem).encode(), "application/problem+json"
         place = path.split("/")[1] if path.count("/") > 1 else "default"
         about = {**self._about(place, ""), "title": _TITLES.get(status, "Fault"), "status": status, "why": why}

@@ -32,7 +32,7 @@ TOKEN_CHARACTERS_MAX = 200
 LINK_S = 600.0
 LINKS_MAX = 64
 COOKIE_S = 30 * 86_400
-BODY_BYTES_MAX = 4 << 20
+BODY_BYTES_MAX, APPEND_BYTES_MAX = 4 << 20, 64 << 20
 _OPEN = ("/healthz", "/open", "/static/")
 """What is answered without a proof of one's own."""
 _BY_TOKEN = ("/mcp", "/v1/")
@@ -173,8 +173,8 @@ class Guard:
             return 421, "expected a Host of this machine, such as 127.0.0.1"
         if origin and not is_local_origin(origin):
             return 403, "expected no Origin, or one of this machine"
-        if len(headers.get("content-length", b"")) > 18 or int(_number(headers)) > BODY_BYTES_MAX:
-            return 413, f"expected at most {BODY_BYTES_MAX >> 20} MiB"
+        if len(headers.get("content-length", b"")) > 18 or int(_number(headers)) > body_bytes_max(path):
+            return 413, f"expected at most {body_bytes_max(path) >> 20} MiB"
         scheme, _, token = headers.get("authorization", b"").partition(b" ")
         if scheme.lower() == b"bearer" and self._keys.is_token(token.strip()):
             return 0, ""
@@ -188,6 +188,11 @@ class Guard:
         if not reads and origin != f"http://{host}":
             return 403, "expected a form of this server's own pages"
         return 0, ""
+
+
+def body_bytes_max(path: str) -> int:
+    """Give how large a request may be: what appends brings the content of events."""
+    return APPEND_BYTES_MAX if path.startswith("/v1/append") else BODY_BYTES_MAX
 
 
 def cookie_name(host: str) -> str:
