@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from shown_places import NEW, QUESTIONS, SENTENCE, WORDS, World, leaks
@@ -140,3 +143,83 @@ def test_recall_says_what_it_leaves_out_and_shows_what_holds_instead(memory, dec
     assert not any(word in note for note in answer.notes for word in WORDS)
     instead = [hit for hit in answer.hits if hit.pointer == world.new]
     assert [hit.preview for hit in instead] == ([NEW] if decide is supersede else [])
+
+
+# pages of the inspector ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pages(memory):
+    """The pages of a server that reads the same store, each as what a person sees of it."""
+    pytest.importorskip("starlette", reason="the extra agents is not installed")
+    pytest.importorskip("jinja2", reason="the extra agents is not installed")
+    sys.path.append(str(Path(__file__).parents[1] / "server"))
+    from page_client import PageClient
+
+    client = PageClient(memory.path)
+
+    def texts(world: World) -> dict[str, str]:
+        addresses = [
+            "/sessions",
+            "/volunteered?agent=shop",
+            "/ledger",
+            "/health",
+            "/erase",
+            "/recall?q=invoices+of+October",
+        ]
+        for session in memory.sessions():
+            addresses.append(f"/session?name={session.name}")
+            addresses += [f"/session?name={session.name}&open={turn}" for turn in range(min(session.turns, 3) + 1)]
+            addresses.append(f"/calls?name={session.name}")
+        neighbour = next(memory.events("one", after=memory.event(world.event).position, limit=1)).pointer
+        addresses += [f"/event?pointer={neighbour}", f"/source?pointer={neighbour}"]
+        asked = {address: client.ask(address) for address in addresses}
+        assert {response.status_code for response in asked.values()} == {200}
+        return {address: html.unescape(response.text) for address, response in asked.items()}
+
+    yield texts
+    client.stores.close()
+
+
+def unmarked(text: str) -> str:
+    """Give a page without what it marks as no longer holding."""
+    return re.sub(r'<s>.*?</s>|<(span|pre) class="out">.*?</\1>', "", text, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("decide", DECISIONS)
+@pytest.mark.parametrize("within", [False, True])
+def test_what_is_out_is_marked_or_gone_on_every_page(memory, pages, decide, within):
+    """No page has a word of what is out but as no longer holding; all have it again after the undoing."""
+    world = World(memory, within=within)
+    before = leaks(pages(world)).keys()
+    assert {address.partition("?")[0] for address in before} >= {"/sessions", "/session", "/volunteered", "/ledger"}
+    undo = decide(world)
+    assert leaks({address: unmarked(text) for address, text in pages(world).items()}) == {}
+    undo()
+    assert leaks(pages(world)).keys() >= before
+
+
+@pytest.mark.parametrize("decide", DECISIONS)
+def test_a_page_that_is_asked_for_by_its_pointer_marks_what_is_out(memory, pages, decide):
+    """Who opens the pointer sees every byte, struck through, and the decision; undone, the page is as before."""
+    from page_client import PageClient
+
+    world = World(memory, within=True)
+    client = PageClient(memory.path)
+    undo = decide(world)
+    for page in ("event", "source"):
+        text = html.unescape(client.ask(f"/{page}?pointer={world.event}").text)
+        assert SENTENCE in text
+        assert "no longer holds" in text
+        assert not any(word in unmarked(text) for word in WORDS)
+    undo()
+    assert not re.search('class="out"', client.ask(f"/event?pointer={world.event}").text)
+    client.stores.close()
+
+
+def test_what_is_erased_is_on_no_page(memory, pages):
+    """After an erasure by another process no page has a word of it, those of a server that had read it included."""
+    world = World(memory)
+    pages(world)
+    memory.erase([world.event])
+    assert leaks(pages(world)) == {}

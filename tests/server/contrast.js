@@ -21,7 +21,7 @@
     if (ratio < 4.5) wrong.push(`${element.tagName} ${element.className} ${ratio.toFixed(2)} ${element.textContent.slice(0, 30)}`);
   }
   for (const text of document.querySelectorAll("svg text")) {
-    const cell = text.previousElementSibling;
+    const cell = text.parentElement.matches("a") ? text.parentElement.querySelector("rect") : text.previousElementSibling;
     const fill = cell && cell.tagName === "rect" && !cell.matches(".free") ? getComputedStyle(cell).fill : behind(text.closest("svg").parentElement);
     const [low, high] = [shade(getComputedStyle(text).fill), shade(fill)].sort((a, b) => a - b);
     if ((high + .05) / (low + .05) < 4.5) wrong.push(`svg ${text.textContent} ${text.getAttribute("class")} ${((high + .05) / (low + .05)).toFixed(2)}`);

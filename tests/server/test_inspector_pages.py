@@ -92,8 +92,8 @@ def test_the_sessions_stand_in_a_list_and_are_found_by_words(pages):
     everything = pages.ask("/sessions")
     assert everything.status_code == 200
     names = re.findall(r'session\?name=([^"&]+)"', everything.text)
-    assert names[0] == SESSION
-    assert names.count(WINDOW) == 1
+    assert names[:2] == [WINDOW, SESSION]  # the first one goes on now
+    assert everything.text.count(">live<") == 1
     assert set(names) == {WINDOW, SESSION, *(f"codex:{number:08x}" for number in range(6))}
     fields = pages.ask("/sessions.json").json()
     first = next(row for row in fields["sessions"] if row["name"] == SESSION)
@@ -102,6 +102,9 @@ def test_the_sessions_stand_in_a_list_and_are_found_by_words(pages):
     assert (first["events"], first["turns"]) == (len(events), 55)
     assert first["calls"] == sum(event.kind is Kind.TOOL_CALL for event in events)
     assert first["compactions"] == 2
+    whole = pages.ask(f"/session.json?name={SESSION}").json()["failed"]
+    first = next(row for row in pages.ask("/sessions.json").json()["sessions"] if row["name"] == SESSION)
+    assert first["failed"] == whole > 5
     assert first["project"] == "/home/ada/src/billing"
     assert [row["name"] for row in pages.ask("/sessions.json?q=billing+claude").json()["sessions"]] == [SESSION]
     assert pages.ask("/sessions.json?host=codex").json()["number"] == 6
@@ -186,10 +189,14 @@ def test_a_model_call_adds_up_and_replays_to_its_hash(pages):
     data = pages.ask(f"/sent-bytes?pointer={call['pointer']}").content
     assert (hashlib.sha256(data).hexdigest(), len(data)) == (call["sha256"], call["bytes"])
     before = pages.ask(f"/calls.json?name={WINDOW}&call=17").json()["call"]
-    sent = pages.ask(f"/sent.json?pointer={call['pointer']}&against={before['pointer']}&whole=1").json()
+    sent = pages.ask(f"/sent.json?pointer={call['pointer']}&from=0").json()
     assert sent["same"] is True
     assert len(sent["first"]) >= len(json.loads(data)["messages"])
-    assert sent["numbers"]["came"] == len(sent["difference"]["came"]) > 0
+    asked = f"pointer={call['pointer']}&against={before['pointer']}"
+    compared = pages.ask(f"/compared.json?{asked}").json()
+    assert compared["numbers"]["came"] == len(compared["difference"]["came"]) > 0
+    assert 0 < compared["reused"] < call["bytes"]
+    assert "a provider's cache can reuse them" in text_of(pages.ask(f"/compared?{asked}"))
     compacted = [
         number for number in range(2, 25) if pages.ask(f"/calls.json?name={WINDOW}&call={number}").json()["receipt"]
     ]
@@ -310,10 +317,10 @@ def test_the_next_preamble_stands_there_as_it_would_be_read(pages, store):
     with Memory(store, read_only=True, embedder="none") as memory:
         preamble = memory.agent("billing").preamble().text
     page = pages.ask("/volunteered")
-    text = html.unescape(re.sub(r"<[^>]+>", "", re.search(r'<pre class="say">(.*?)</pre>', page.text, re.DOTALL)[1]))
-    assert text == preamble
+    lines = re.findall(r'<span class="line1">(.*?)</span>', page.text, re.DOTALL)
+    assert "\n".join(html.unescape(re.sub(r"<[^>]+>", "", line)) for line in lines) == preamble
     (record,) = pages.ask("/volunteered.json").json()["shown"]
-    assert [piece["used"] for piece in record["pieces"]] == [False, True]
+    assert [piece["used"] for piece in record["pieces"]] == ["", "opened"]
     assert (record["surface"], record["tokens"]) == ("SessionStart", 212)
 
 
@@ -349,11 +356,11 @@ def test_a_form_changes_what_it_says_and_nothing_else_does(own):
     assert own.send("/undo", {"decision": decision}).headers["location"] == f"{own.base}/ledger"
     states = {row["action"]: row["state"] for row in own.ask("/ledger.json").json()["decisions"]}
     assert (states["assert"], states["undo"]) == ("undone", "in force")
-    assert own.send("/switch", {"switch": "cues", "to": "off", "agent": "billing"}).status_code == 303
+    assert own.send("/switch", {"on": "preamble,recall,actions,episodes", "agent": "billing"}).status_code == 303
     switches = {row["name"]: row["on"] for row in own.ask("/volunteered.json").json()["switches"]}
     assert switches == {"preamble": True, "cues": False, "recall": True, "actions": True, "episodes": True}
-    assert own.send("/switch", {"switch": "record", "to": "off"}).status_code == 400
-    assert own.send("/switch", {"switch": "recall", "to": "off", "colour": "red"}).status_code == 400
+    assert own.send("/switch", {"on": "record"}).status_code == 400
+    assert own.send("/switch", {"on": "recall", "colour": "red"}).status_code == 400
     assert {row["name"]: row["on"] for row in own.ask("/volunteered.json").json()["switches"]} == switches
     piece = own.ask("/volunteered.json").json()["shown"][0]["pieces"][0]["pointer"]
     assert piece in own.ask("/volunteered").text

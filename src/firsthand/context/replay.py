@@ -66,7 +66,6 @@ def _why(space: Space, event: Event, counter: TokenCounter, recorded: str) -> st
     identity = tokens.identity(counter)
     if identity != recorded:
         return f"its tokens were counted by {recorded}, and now by {identity}: give replay that counter"
-    later = space.events(event.session, after=event.position)
-    if any(event.kind is Kind.ERASURE for event in later):
+    if any(space.events(event.session, kind=Kind.ERASURE, after=event.position, limit=1)):
         return "something of this session was erased since"
     return "the library that sent it may have been another version"

@@ -8,17 +8,19 @@ a host's session, whose requests nobody recorded, the page says so and shows wha
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 from firsthand import window as parts
+from firsthand.agents import injections
 from firsthand.context.anatomy import Anatomy, from_event
 from firsthand.context.anatomy_diff import diff
 from firsthand.context.prompt import Replay
 from firsthand.context.receipt import Receipt, from_json
 from firsthand.errors import FirsthandError, Unresolvable
-from firsthand.event import Event, Kind, to_text
+from firsthand.event import Event, Kind
+from firsthand.event import texts as strings
 from firsthand.formats import canonical
 from firsthand.server.inspector import texts
 from firsthand.server.inspector.page import Asked, Page, Place
@@ -28,15 +30,19 @@ from firsthand.window import Budget, Item
 
 CALLS_MAX = 800
 """Calls of a session that are drawn, its newest."""
-COLUMNS_MAX = 200
+COLUMNS_MAX, TICKS_MAX = 200, 14
 FIRST_MESSAGES, LAST_MESSAGES = 14, 4
-ITEMS_MAX = 60
+ITEMS_MAX, MESSAGES_MAX, REPLAYS_KEPT = 60, 250, 3
 USAGE_EVENTS_MAX = 1_300
 _STYLES = {
     parts.SYSTEM: "o", parts.PERSONA: "o", parts.PREAMBLE: "v", parts.FILES: "o", parts.SKILLS: "o", parts.TOOLS: "l",
     parts.MARKERS: "m", parts.TASK: "k", parts.CUES: "v", parts.RECALL: "v", parts.NEWEST: "u", parts.FRAMING: "o",
     **{name: texts.kind_class(kind) for kind, name in parts.HISTORY_PARTS.items()},
 }  # fmt: skip
+_USAGE = (
+    ("cacheRead", "cache_read_input_tokens"), ("cacheWrite", "cache_creation_input_tokens"),
+    ("input", "input_tokens"), ("output", "output_tokens"),
+)  # fmt: skip
 _WORDED = ("text", "content", "output", "summary", "arguments", "input", "description", "tool_calls", "function")
 _DRAWN = (
     parts.SYSTEM, parts.PERSONA, parts.FILES, parts.SKILLS, parts.TOOLS, parts.PREAMBLE, parts.MARKERS,
@@ -52,7 +58,6 @@ def calls(place: Place, asked: Asked) -> Page:
     number = asked.number("call", 0, low=0)
     against = asked.number("against", 0, low=0)
     part = asked.text("part")
-    whole = asked.has("whole")
     recorded = [*_calls(place, name)]
     fields: dict[str, Any] = {"name": name, "title": title(place, name) or name, "through": info.last_position}
     if not recorded:
@@ -64,14 +69,12 @@ def calls(place: Place, asked: Asked) -> Page:
         )
     chosen = len(recorded) - 1 if chosen is None else chosen
     call = recorded[chosen]
-    earlier = (
-        [other for other in recorded if other.call == against] if against else recorded[max(0, chosen - 1) : chosen]
-    )
-    before = earlier[0] if earlier else None
+    number_before = against or (recorded[chosen - 1].call if chosen else 0)
+    before = next((other for other in recorded if other.call == number_before), None)
     receipt = _receipt(place, call) if before is None or call.cycle != before.cycle else None
     fields |= {
         "call": call, "number": len(recorded), "before": before, "receipt": receipt, "parts": _parts(call, before),
-        "drawn": _columns(place, name, recorded, chosen), "part": part, "whole": whole,
+        "drawn": _columns(place, name, recorded, chosen), "part": part,
         "previous": recorded[chosen - 1].call if chosen else 0, "estimated": "estimate" in call.counter,
         "next": recorded[chosen + 1].call if chosen + 1 < len(recorded) else 0, "against": against,
         "high": Budget(call.budget_tokens).high_tokens if receipt is None else receipt.budget.high_tokens,
@@ -80,22 +83,46 @@ def calls(place: Place, asked: Asked) -> Page:
 
 
 def sent(place: Place, asked: Asked) -> Page:
-    """Show the messages of a call as they were sent, and what entered and left since another one."""
-    pointer, part, whole = asked.text("pointer"), asked.text("part"), asked.has("whole")
-    other = asked.text("against")
+    """Show the messages of a call as they were sent."""
+    pointer, part, begin = asked.text("pointer"), asked.text("part"), asked.number("from", -1, low=0)
     call = place.memory.anatomy(pointer)
     replayed = _replayed(place, pointer)
-    listed = [message for message in _messages(replayed) if part in ("", message.part)]
-    left_out = 0 if whole else max(0, len(listed) - FIRST_MESSAGES - LAST_MESSAGES)
+    listed = [message for message in _messages(replayed.body) if part in ("", message.part)]
+    left_out = 0 if begin >= 0 else max(0, len(listed) - FIRST_MESSAGES - LAST_MESSAGES)
+    first = listed[begin : begin + MESSAGES_MAX] if begin >= 0 else listed[:FIRST_MESSAGES] if left_out else listed
+    out = _words_out(place, replayed)
     fields: dict[str, Any] = {
-        "name": call.session, "call": call, "same": replayed.same, "note": replayed.note, "part": part, "whole": whole,
-        "first": [message.view() for message in (listed[:FIRST_MESSAGES] if left_out else listed)],
-        "last": [message.view() for message in listed[-LAST_MESSAGES:]] if left_out else [],
-        "left_out": left_out, "number": len(listed), "against": other,
+        "name": call.session, "call": call, "same": replayed.same, "note": replayed.note, "part": part,
+        "first": [message.view(out) for message in first], "left_out": left_out, "number": len(listed),
+        "last": [message.view(out) for message in listed[-LAST_MESSAGES:]] if left_out else [],
+        "next": begin + MESSAGES_MAX if 0 <= begin < len(listed) - MESSAGES_MAX else 0, "fragment": "messages.html",
     }  # fmt: skip
-    if other:
-        fields |= _compared(place, other, pointer, replayed)
     return Page("sent.html", f"Call {call.call} as it was sent", fields, part="messages.html")
+
+
+def compared(place: Place, asked: Asked) -> Page:
+    """Show what entered, left and changed between two calls, and what of the later one a cache can reuse."""
+    pointer, against = asked.text("pointer"), asked.text("against")
+    replays = [_replayed(place, address) for address in (against, pointer)]
+    calls_ = [place.memory.anatomy(address) for address in (against, pointer)]
+    windows = [replay.window if replay.same else None for replay in replays]
+    made = diff(*calls_, window_before=windows[0], window_after=windows[1])
+    old, new = (list(_messages(replay.body)) for replay in replays)
+    same = next((at for at, (first, second) in enumerate(zip(old, new, strict=False)) if first != second), len(old))
+    reused: dict[str, int] = {}
+    for message in new[: same if all(windows) else 0]:
+        reused[message.part] = reused.get(message.part, 0) + message.bytes
+    listed = {
+        side: [_item(place, item) for item in items[:ITEMS_MAX]]
+        for side, items in (("came", made.came), ("went", made.left), ("resized", made.resized))
+    }
+    fields: dict[str, Any] = {
+        "name": calls_[1].session, "call": calls_[1], "before": calls_[0], "sentences": made.sentences, "lists": listed,
+        "numbers": {"came": len(made.came), "went": len(made.left), "resized": len(made.resized)},
+        "difference": made, "reused": sum(reused.values()), "parts": _parts(calls_[1], calls_[0], reused),
+        "fragment": "compared.html",
+    }  # fmt: skip
+    return Page("sent.html", f"Calls {calls_[0].call} and {calls_[1].call} compared", fields, part="compared.html")
 
 
 def sent_bytes(place: Place, asked: Asked) -> Page:
@@ -134,7 +161,7 @@ def _receipt(place: Place, call: Anatomy) -> Receipt | None:
         return None
 
 
-def _parts(call: Anatomy, before: Anatomy | None) -> list[dict[str, Any]]:
+def _parts(call: Anatomy, before: Anatomy | None, reused: Mapping[str, int] | None = None) -> list[dict[str, Any]]:
     listed = []
     for name in _DRAWN:
         share = call.share(name)
@@ -144,6 +171,7 @@ def _parts(call: Anatomy, before: Anatomy | None) -> list[dict[str, Any]]:
             listed.append({
                 "name": name, "style": _STYLES[name], "pieces": share.count, "tokens": share.tokens,
                 "bytes": share.bytes, "change": change,
+                "reused": min(1.0, (reused or {}).get(name, 0) / (share.bytes or 1)),
             })  # fmt: skip
     return listed
 
@@ -151,9 +179,8 @@ def _parts(call: Anatomy, before: Anatomy | None) -> list[dict[str, Any]]:
 def _columns(place: Place, name: str, recorded: Sequence[Anatomy], chosen: int) -> dict[str, Any]:
     """Give all calls as columns, scaled to the budget; of very many the highest of each few."""
     group = -(-len(recorded) // COLUMNS_MAX)
-    highest = [
-        max(recorded[start : start + group], key=lambda call: call.tokens) for start in range(0, len(recorded), group)
-    ]
+    groups = (recorded[start : start + group] for start in range(0, len(recorded), group))
+    highest = [max(each, key=lambda call: call.tokens) for each in groups]
     stacks = [
         {
             "place": place_, "href": f"{place.base}/calls?name={texts.query(name)}&call={call.call}",
@@ -168,14 +195,32 @@ def _columns(place: Place, name: str, recorded: Sequence[Anatomy], chosen: int) 
     compacted = [later for later, pair in enumerate(pairwise(highest), 1) if pair[0].cycle != pair[1].cycle]
     budget = Budget(recorded[chosen].budget_tokens)
     limit = budget.high_tokens / budget.tokens_max
-    return {"stacks": stacks, "chosen": chosen // group, "limit": limit, "compacted": compacted}
+    step = next(step for step in (1, 5, 10, 20, 50, 100) if len(highest) <= TICKS_MAX * step)
+    numbers = [(at, call.call) for at, call in enumerate(highest) if at == 0 or call.call % step == 0]
+    return {
+        "stacks": stacks, "chosen": chosen // group, "limit": limit, "compacted": compacted, "numbers": numbers,
+    }  # fmt: skip
 
 
 # replays ---------------------------------------------------------------------------------------------
 
 
 def _replayed(place: Place, pointer: str) -> Replay:
-    return place.memory.replay(pointer)
+    """Put a call together again; the last few are kept, since one is looked at beside the next."""
+    known = cast("dict[str, Replay]", place.memo.get(("replays",), {}))
+    replayed = known.get(pointer) or place.memory.replay(pointer)
+    recent = [address for address in known if address != pointer][1 - REPLAYS_KEPT :]
+    place.memo["replays",] = {**{address: known[address] for address in recent}, pointer: replayed}
+    return replayed
+
+
+def _words_out(place: Place, replayed: Replay) -> list[str]:
+    """Give the texts of a window that no longer hold by the ledger; none are looked for while nothing is decided."""
+    if not place.effect.decided:
+        return []
+    events = [place.memory.event(f"fh:{item.id}") for item in replayed.window.items]
+    out = [event.text.strip() for event in events if not event.erased and place.effect.mark(event)]
+    return [text for text in out if text]
 
 
 @value
@@ -187,21 +232,26 @@ class _Message:
     style: str
     body: Any
 
-    def view(self) -> dict[str, Any]:
-        """Write it as a line."""
+    @property
+    def bytes(self) -> int:
+        return len(canonical.dump({"m": self.body})) - 6
+
+    def view(self, out: Sequence[str]) -> dict[str, Any]:
+        """Write it as a line, or that it no longer holds."""
+        words = _words(self.body)
+        is_out = any(text in words for text in out)
         return {
-            "number": self.number, "part": self.part, "style": self.style, "line": texts.first_line(_words(self.body)),
-            "bytes": len(canonical.dump({"m": self.body})) - 6,
+            "number": self.number, "part": self.part, "style": self.style, "out": is_out, "bytes": self.bytes,
+            "line": "was sent, and no longer holds by the ledger" if is_out else texts.first_line(words, 200),
         }  # fmt: skip
 
 
-def _messages(replayed: Replay) -> Iterator[_Message]:
+def _messages(body: Mapping[str, Any]) -> Iterator[_Message]:
     """Give what was sent in its order: system and tools as one, then message by message."""
-    body = replayed.body
-    if body.get("system"):
-        yield _Message(0, parts.SYSTEM, "o", body["system"])
     if body.get("tools"):
         yield _Message(0, parts.TOOLS, "l", body["tools"])
+    if body.get("system"):
+        yield _Message(0, parts.SYSTEM, "o", body["system"])
     listed = body["input"] if "input" in body else body["messages"]
     for number, message in enumerate(listed, 1):
         newest = number == len(listed) and message.get("role") == "user"
@@ -239,40 +289,9 @@ def _words(message: Any) -> str:
     return name + " ".join(map(_words, inner)) if inner else name + json.dumps(message, ensure_ascii=False)[:400]
 
 
-def _compared(place: Place, before: str, after: str, replayed: Replay) -> dict[str, Any]:
-    """Say what entered, left and changed between two calls, and how many first bytes are the same."""
-    calls_ = place.memory.anatomy(before), place.memory.anatomy(after)
-    old = _replayed(place, before)
-    made = diff(
-        *calls_, window_before=old.window if old.same else None, window_after=replayed.window if replayed.same else None
-    )
-    same = 0
-    if old.same and replayed.same:
-        first, second = (canonical.dump(dict(each.body)) for each in (old, replayed))
-        low, high = 0, min(len(first), len(second))
-        while low < high:  # the longest prefix that both have
-            middle = (low + high + 1) // 2
-            low, high = (middle, high) if first[:middle] == second[:middle] else (low, middle - 1)
-        same = low
-    listed = {
-        side: [_item(place, item) for item in items[:ITEMS_MAX]]
-        for side, items in (("came", made.came), ("went", made.left), ("resized", made.resized))
-    }
-    receipt = _receipt(place, calls_[1]) if made.compactions else None
-    return {
-        "difference": made, "sentences": made.sentences, "same_bytes": same, "lists": listed, "receipt": receipt,
-        "numbers": {"came": len(made.came), "went": len(made.left), "resized": len(made.resized)},
-        "before": calls_[0],
-    }  # fmt: skip
-
-
 def _item(place: Place, item: Item) -> dict[str, Any]:
-    event = place.memory.event(f"fh:{item.id}")
-    line = texts.first_line(event.text) if not event.erased else "erased"
-    return {
-        "pointer": event.pointer, "style": texts.kind_class(item.kind), "kind": texts.kind_name(item.kind),
-        "tokens": item.tokens, "turn": item.turn, "line": line, "shortened": item.shortened,
-    }  # fmt: skip
+    line = place.line(place.memory.event(f"fh:{item.id}"))
+    return {**line, "tokens": item.tokens, "shortened": item.shortened}
 
 
 # sessions of hosts -----------------------------------------------------------------------------------
@@ -306,24 +325,14 @@ def _usage(place: Place, session: str) -> Iterator[tuple[Event, tuple[int, int, 
     for event in reversed(newest):
         usage = event.meta.get("usage")
         if isinstance(usage, dict):
-            names = (
-                ("cacheRead", "cache_read_input_tokens"), ("cacheWrite", "cache_creation_input_tokens"),
-                ("input", "input_tokens"), ("output", "output_tokens"),
-            )  # fmt: skip
             read, written, new, answered = (
-                next((usage[name] for name in pair if isinstance(usage.get(name), int)), 0) for pair in names
+                next((usage[name] for name in pair if isinstance(usage.get(name), int)), 0) for pair in _USAGE
             )
             yield event, (read, written, new, answered)
 
 
 def _shown(event: Event) -> dict[str, Any]:
     """Give what an event of kind injection says: when, by which of a host's events, and the pointers."""
-    try:
-        about = json.loads(to_text(event.content or b"{}"))
-    except ValueError:
-        about = {}
-    pointers = about.get("shown") if isinstance(about, dict) else None
-    return {
-        "pointer": event.pointer, "time": event.time, "surface": str(event.meta.get("event", "")), "turn": event.turn,
-        "pointers": [text for text in pointers if isinstance(text, str)][:12] if isinstance(pointers, list) else [],
-    }  # fmt: skip
+    pointers = strings(injections.fields_of(event).get("shown"))[:12]
+    surface = str(event.meta.get("event", ""))
+    return {"pointer": event.pointer, "time": event.time, "surface": surface, "turn": event.turn, "pointers": pointers}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from itertools import accumulate, pairwise
 from typing import Any
 
 from markupsafe import Markup
@@ -14,17 +16,22 @@ from firsthand.errors import InvalidArgument
 from firsthand.event import Event, Kind, to_text
 from firsthand.fence import LABEL
 from firsthand.moment import parse as parse_time
-from firsthand.pointer import parse
+from firsthand.pointer import Pointer, parse
 from firsthand.recall.search import query_of
+from firsthand.recall.stop_words import STOP_WORDS
 from firsthand.server.inspector import texts
 from firsthand.server.inspector.page import Asked, Page, Place
 from firsthand.tokens import estimate
+from firsthand.value import replace
 
 HITS_SHOWN = 10
 CANDIDATES_MAX = 40
 BUDGET_TOKENS_MAX = 4_000
 LINES_MAX = 400
 BYTES_MAX = 60_000
+READ_BYTES_MAX = 16 << 20
+"""Of a content, that is looked through for the lines of its page."""
+LINES_BEFORE_MARK = 3
 AROUND = 4
 USES_READ_MAX, USES_MAX = 500, 20
 _MARKED_CHARACTERS_MAX = 4_000
@@ -78,7 +85,7 @@ def _hit(place: Place, answer: Answer, hit: Hit, *, short: bool = False) -> dict
         "class": texts.kind_class(hit.kind), "session": hit.session, "turn": hit.turn, "time": hit.time,
         "trust": str(hit.trust), "origin": hit.origin, "bytes": hit.size_bytes, "exact": hit.exact,
         "replaces": hit.replaces, "copies": hit.copies, "preview": hit.preview,
-        "line": texts.first_line(hit.preview),
+        "line": texts.first_line(hit.preview), "claims": hit.claims,
     }  # fmt: skip
     if not short:
         about["marked"] = marked(hit.preview[:_MARKED_CHARACTERS_MAX], answer.query.text, hit.exact, place.base)
@@ -87,9 +94,13 @@ def _hit(place: Place, answer: Answer, hit: Hit, *, short: bool = False) -> dict
 
 def marked(text: str, question: str, exact: tuple[str, ...], base: str) -> Markup:
     """Write a text with what it has of a question marked: words by their first signs, exact strings anywhere."""
-    stems = tuple({word.casefold()[: max(4, len(word) - 2)] for word in _WORD.findall(question)})
+    words = {word.casefold() for word in _WORD.findall(question)} - STOP_WORDS
+    stems = tuple(word[: max(4, len(word) - 2)] for word in words) or ("\0",)
     spans = [match.span() for string in exact if string for match in re.finditer(re.escape(string), text)]
-    spans += [match.span() for match in _WORD.finditer(text) if match[0].casefold().startswith(stems)]
+    spans += [
+        match.span() for match in _WORD.finditer(text)
+        if match[0].casefold().startswith(stems) and match[0].casefold() not in STOP_WORDS
+    ]  # fmt: skip
     written, at = Markup(""), 0
     for start, end in sorted(spans):
         if start >= at:
@@ -120,41 +131,90 @@ def _time(text: str, name: str) -> Any:
 
 def event(place: Place, asked: Asked) -> Page:
     """Show an event: what is known of it, its exact bytes with line numbers, and what stands around it."""
-    text = asked.text("pointer")
-    first_line = asked.number("line", 1, low=1)
-    address = parse(text if text.startswith("fh:") else f"fh:{text}")
+    address = _address(asked)
     space = place.memory
     source = space.event(address)
     fields: dict[str, Any] = {
-        "pointer": str(address), "event": source, "kind": texts.kind_name(source.kind), "meta": dict(source.meta),
-        "class": texts.kind_class(source.kind), "around": _around(place, source), "lines": [], "fault": "",
-        "erasure": _erasure(place, source) if source.erased else None, "where": _where(place, source),
-        "span": address.last is not None, "part": bool(address.unit or address.source), "line": first_line,
+        **_about(place, source, address), "event": source, "meta": dict(source.meta), "lines": [],
+        "around": _around(place, source), "where": _where(place, source), "span": address.last is not None,
+        "erasure": _erasure(place, source) if source.erased else None, "part": address.source,
     }  # fmt: skip
+    chosen_line = asked.number("line", 0, low=0)
     if source.erased and address.last is None:
         return Page("event.html", f"{source.kind} erased", fields)
-    data = b""
-    digest = sha256()
-    long = 0
-    for piece in space.stream(address):
+    whole = replace(address, unit="", start=0, end=0)
+    digest, data = sha256(), bytearray()
+    for piece in space.stream(whole):
         digest.update(piece)
-        long += len(piece)
-        if len(data) < (first_line - 1) * 200 + 8 * BYTES_MAX:
-            data += piece
-    lines = to_text(data).split("\n")
+        data += piece[: max(0, READ_BYTES_MAX - len(data))]
+    marks = _marks(place, source, address, bytes(data))
+    begin = min((start for start, _, style in marks if style == "hit"), default=0)
+    first = chosen_line or max(1, data.count(b"\n", 0, begin) - LINES_BEFORE_MARK)
     room = texts.Room(BYTES_MAX)
-    shown: list[tuple[int, str]] = []
-    for number, line in enumerate(lines[first_line - 1 : first_line - 1 + LINES_MAX], first_line):
-        cut = room.cut(line, lines_max=1, mask=False)
+    lines: list[tuple[int, list[tuple[str, str]]]] = []
+    split, number = data.split(b"\n"), first
+    at = sum(map(len, split[: first - 1])) + first - 1
+    for line in split[first - 1 : first - 1 + LINES_MAX]:
+        pieces = [(room.cut(text, lines_max=1, mask=False).text, style) for text, style in _pieces(line, at, marks)]
         if room.left < 0:
             break
-        shown.append((number, cut.text))
+        lines.append((number, pieces))
+        number, at = number + 1, at + len(line) + 1
     fields |= {
-        "lines": shown, "bytes": long, "sha256": digest.hexdigest(), "lines_all": len(lines),
-        "next": shown[-1][0] + 1 if shown and shown[-1][0] < len(lines) else 0, "cut": long > len(data),
-        "is_text": "�" not in to_text(data[:4096]),
+        "lines": lines, "bytes": source.size_bytes if address.last is None else len(data), "sha256": digest.hexdigest(),
+        "lines_all": len(split), "next": number if lines and number <= len(split) else 0,
+        "cut": len(data) >= READ_BYTES_MAX, "is_text": "\ufffd" not in to_text(bytes(data[:4096])),
+        "marked": f"{address.unit} {address.start:,} to {address.end:,}" if address.unit else "",
     }  # fmt: skip
     return Page("event.html", f"{source.kind} {texts.short(source.pointer)}", fields)
+
+
+def source(place: Place, asked: Asked) -> Page:
+    """Give what a pointer leads to in a few lines, which the script shows where the pointer stands."""
+    address = _address(asked)
+    event = place.memory.event(address)
+    about = _about(place, event, address)
+    if event.erased:
+        return Page("source.html", "erased", {**about, "cut": None})
+    data = bytearray()
+    for piece in place.memory.stream(address):
+        data += piece
+        if len(data) >= BYTES_MAX:
+            break
+    cut = texts.Room(BYTES_MAX).cut(to_text(bytes(data)))
+    return Page("source.html", texts.short(event.pointer), {**about, "cut": cut, "about": event})
+
+
+def _address(asked: Asked) -> Pointer:
+    text = asked.text("pointer")
+    return parse(text if text.startswith("fh:") else f"fh:{text}")
+
+
+def _about(place: Place, event: Event, address: Pointer) -> dict[str, Any]:
+    decided = "" if event.erased else place.effect.mark(event).strip()
+    return {**place.line(event), "pointer": str(address), "decided": decided}
+
+
+def _marks(place: Place, event: Event, address: Pointer, data: bytes) -> list[tuple[int, int, str]]:
+    """Give the bytes that a pointer names, and those that no longer hold."""
+    marks = [(part.start, part.end, "out") for part in place.effect.ranges(event)] if address.last is None else []
+    if not event.erased and place.effect.instead(event):
+        marks = [(0, len(data), "out")]
+    if address.unit == "lines":
+        lengths = [0, *accumulate(len(line) + 1 for line in data.split(b"\n"))]
+        ends = [lengths[min(line, len(lengths) - 1)] for line in (address.start - 1, address.end)]
+        marks.append((ends[0], ends[1], "hit"))
+    elif address.unit:
+        marks.append((address.start, address.end, "hit"))
+    return marks
+
+
+def _pieces(line: bytes | bytearray, at: int, marks: Sequence[tuple[int, int, str]]) -> Iterator[tuple[str, str]]:
+    """Cut a line, which begins at a byte, where a mark begins or ends: each piece with the styles that it has."""
+    edges = {edge - at for start, end, _ in marks for edge in (start, end) if at < edge < at + len(line)}
+    for low, high in pairwise(sorted({0, len(line), *edges}) if line else [0, 0]):
+        styles = (style for start, end, style in marks if start <= at + low and at + high <= end)
+        yield to_text(bytes(line[low:high])), " ".join(sorted(set(styles)))
 
 
 def raw(place: Place, asked: Asked) -> Page:
@@ -169,13 +229,8 @@ def _around(place: Place, source: Event) -> list[dict[str, Any]]:
     before = [*space.events(source.session, before=source.position, newest_first=True, limit=AROUND)]
     after = [*space.events(source.session, after=source.position, limit=AROUND)]
     return [
-        {
-            "pointer": near.pointer, "kind": texts.kind_name(near.kind), "class": texts.kind_class(near.kind),
-            "line": "erased" if near.erased else texts.first_line(near.text, 160), "time": near.time,
-            "bytes": near.size_bytes, "here": near.position == source.position, "turn": near.turn,
-        }
-        for near in [*reversed(before), source, *after]
-    ]  # fmt: skip
+        {**place.line(near), "here": near.position == source.position} for near in [*reversed(before), source, *after]
+    ]
 
 
 def _erasure(place: Place, source: Event) -> str:

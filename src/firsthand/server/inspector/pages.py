@@ -15,8 +15,10 @@ PAGES: Mapping[str, Made] = {
     "turn": session_pages.turn_rows,
     "calls": call_pages.calls,
     "sent": call_pages.sent,
+    "compared": call_pages.compared,
     "recall": event_pages.recall,
     "event": event_pages.event,
+    "source": event_pages.source,
     "volunteered": decision_pages.volunteered,
     "ledger": decision_pages.ledger,
     "health": health_pages.health,
@@ -39,7 +41,7 @@ TAKEN: Mapping[str, frozenset[str]] = {
     "verify": frozenset(),
     "undo": frozenset({"decision", "following", "reason"}),
     "approve": frozenset({"target", "reason"}),
-    "switch": frozenset({"switch", "to", "agent"}),
+    "switch": frozenset({"on", "agent"}),
     "not-again": frozenset({"pointer"}),
 }
 """What each form has, so that another one does nothing."""

@@ -16,25 +16,9 @@ from firsthand.event import Kind
 from firsthand.log.database import translating
 from firsthand.log.rows import key_of
 from firsthand.space import Space
-from firsthand.value import value
 
 SAMPLES = 30
 _KEY = "SELECT key FROM session WHERE namespace = ? AND name = ?"
-
-
-@value
-class Column:
-    """Events of one stretch of a session's time.
-
-    Attributes:
-        number: of the stretch, from 0.
-        turn: the first one in it.
-    """
-
-    number: int
-    kind: Kind
-    events: int
-    turn: int
 
 
 def kinds(space: Space, sessions: Sequence[str]) -> dict[str, dict[Kind, int]]:
@@ -60,8 +44,15 @@ def times(space: Space, session: str, length: int) -> list[int]:
         return [int(time) for place in places if (time := db.execute(sql, (key, place)).get) is not None]
 
 
-def columns(space: Space, session: str, begin: int, width: int) -> list[Column]:
-    """Count a session's events by stretch of time and kind.
+def stored_bytes(space: Space, session: str) -> int:
+    """Give what the contents of a session take in the log, compressed."""
+    with _rows(space) as (db, tenant):
+        key = db.execute(_KEY, (tenant, session)).get
+        return int(db.execute("SELECT total(length(body)) FROM event WHERE session = ?", (key,)).get or 0)
+
+
+def columns(space: Space, session: str, begin: int, width: int) -> list[tuple[int, Kind, int, int]]:
+    """Count a session's events by stretch of time and kind: number of the stretch, kind, events, first turn.
 
     Args:
         begin, width: of the stretches, in microseconds.
@@ -72,8 +63,8 @@ def columns(space: Space, session: str, begin: int, width: int) -> list[Column]:
     )
     with _rows(space) as (db, tenant):
         key = db.execute(_KEY, (tenant, session)).get
-        rows: list[Any] = db.execute(sql, (begin, width, key)).fetchall()
-    return [Column(int(number), Kind.of(int(kind)), int(events), int(turn)) for number, kind, events, turn in rows]
+        stretches: list[Any] = db.execute(sql, (begin, width, key)).fetchall()
+    return [(int(number), Kind.of(int(kind)), int(events), int(turn)) for number, kind, events, turn in stretches]
 
 
 def position_of_turn(space: Space, session: str, turn: int) -> int:
@@ -82,6 +73,18 @@ def position_of_turn(space: Space, session: str, turn: int) -> int:
     with _rows(space) as (db, tenant):
         key = db.execute(sql, (db.execute(_KEY, (tenant, session)).get, turn)).get
     return 0 if key is None else int(key) - key_of(tenant, 0)
+
+
+def position_at(space: Space, microseconds: int) -> int:
+    """Give the position that the log had reached at a time, by when it took events in; 0 where it held none."""
+    sql = "SELECT ingested FROM event WHERE key <= ? ORDER BY key DESC LIMIT 1"
+    low, high = 0, space.position
+    with _rows(space) as (db, tenant):
+        while low < high:
+            middle = (low + high + 1) // 2
+            is_later = int(db.execute(sql, (key_of(tenant, middle),)).get) > microseconds
+            low, high = (low, middle - 1) if is_later else (middle, high)
+    return low
 
 
 def position_before(space: Space, session: str, position: int, events: int) -> int:

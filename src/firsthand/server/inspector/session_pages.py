@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from firsthand.errors import Unresolvable
 from firsthand.event import Event, Kind
+from firsthand.formats import commands
 from firsthand.log.read import SessionInfo
 from firsthand.moment import Moment
 from firsthand.server.inspector import rows, texts
 from firsthand.server.inspector.page import Asked, Page, Place
 from firsthand.server.inspector.turns import GAP_US, Turn, chosen, turns_of, view
 from firsthand.space import Space
+from firsthand.value import replace
 
 SESSIONS_PAGE = 40
 TITLES_READ_MAX = 2_000
@@ -24,6 +27,9 @@ TURNS_PAGE = 80
 ROOM_BYTES = 45_000
 OPEN_MAX = 5
 LIVE_S = 10 * 60
+TITLE_BYTES = 4_000
+COUNTING_S, COUNTED_AT_ONCE, CALLS_BEFORE = 0.02, 50, 30
+"""Of the processor, that a list of sessions may take to count failed calls; what is not counted yet says so."""
 _COUNTED_EVENTS_MAX = 150_000
 _STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800, 21_600, 86_400)
 _MAP_COLUMNS_MAX = 184
@@ -41,7 +47,7 @@ def sessions(place: Place, asked: Asked) -> Page:
     words = asked.text("q")
     host = asked.text("host")
     before = asked.number("page", 1, low=1)
-    infos = sorted(place.memory.sessions(), key=lambda info: -info.last_position)
+    infos = sorted(place.memory.sessions(), key=lambda info: (not _is_live(place, info), -info.last_position))
     hosts: dict[str, int] = {}
     for info in infos:
         hosts[host_of(info.name)] = hosts.get(host_of(info.name), 0) + 1
@@ -52,20 +58,22 @@ def sessions(place: Place, asked: Asked) -> Page:
     if words:
         picked = [info for info in picked[:TITLES_READ_MAX] if _matches(place, info, words)]
     page = picked[(before - 1) * SESSIONS_PAGE : before * SESSIONS_PAGE]
-    counted = rows.kinds(place.memory, [info.name for info in page]) if _countable(page) else {}
-    listed = [_session_row(place, info, counted.get(info.name)) for info in page]
+    is_countable = sum(info.events for info in page) <= _COUNTED_EVENTS_MAX
+    counted = rows.kinds(place.memory, [info.name for info in page]) if is_countable else {}
+    failed = failures(place, page)
+    listed = [_session_row(place, info, counted.get(info.name), failed.get(info.name)) for info in page]
     position, head = place.memory.position, place.memory.head()
     fields: dict[str, Any] = {
         "sessions": listed, "number": len(picked), "all": len(infos), "events": position, "head": head,
         "bytes": store_bytes(place.memory.path), "hosts": hosts, "host": host, "words": words, "page": before,
         "own": len(own),
-        "everything": everything,
+        "everything": everything, "verified": place.memo.get(("verified",)),
         "pages": -(-len(picked) // SESSIONS_PAGE), "through": position,
     }  # fmt: skip
     return Page("sessions.html", "Sessions", fields)
 
 
-def _session_row(place: Place, info: SessionInfo, kinds: dict[Kind, int] | None) -> dict[str, Any]:
+def _session_row(place: Place, info: SessionInfo, kinds: dict[Kind, int] | None, failed: int | None) -> dict[str, Any]:
     spread = rows.times(place.memory, info.name, info.events)
     number = kinds.get if kinds is not None else lambda *_: None
     compactions = None if kinds is None else kinds.get(Kind.SUMMARY, 0) + kinds.get(Kind.RECEIPT, 0)
@@ -73,9 +81,41 @@ def _session_row(place: Place, info: SessionInfo, kinds: dict[Kind, int] | None)
         "name": info.name, "host": host_of(info.name), "title": title(place, info.name), "events": info.events,
         "turns": info.turns, "first": info.first, "last": info.last, "calls": number(Kind.TOOL_CALL, 0),
         "volunteered": number(Kind.INJECTION, 0), "compactions": compactions, "project": project(place, info.name),
-        "live": info.last is not None and place.now.microseconds - info.last.microseconds < LIVE_S * 1_000_000,
-        "spark": _spark(spread, info.events),
+        "live": _is_live(place, info), "spark": _spark(spread, info.events), "failed": failed,
+        "bytes": rows.stored_bytes(place.memory, info.name) if kinds is not None else None,
     }  # fmt: skip
+
+
+def _is_live(place: Place, info: SessionInfo) -> bool:
+    return info.last is not None and 0 <= place.now.microseconds - info.last.microseconds < LIVE_S * 1_000_000
+
+
+def failures(place: Place, page: Sequence[SessionInfo]) -> dict[str, int]:
+    """Count the calls that failed in sessions, as far as a page has time: what was read once is not read again."""
+    counts, until = {}, time.process_time() + COUNTING_S
+    for info in page:
+        through, failed = cast("tuple[int, int]", place.memo.get(("failed", info.name), (0, 0)))
+        results = place.memory.events(info.name, kind=Kind.TOOL_RESULT, after=through)
+        while through < info.last_position and time.process_time() < until:
+            pieces = [*islice(results, COUNTED_AT_ONCE)]
+            failed += sum(_failed(place, result) for result in pieces)
+            through = pieces[-1].position if len(pieces) == COUNTED_AT_ONCE else info.last_position
+            place.memo["failed", info.name] = through, failed
+        if through >= info.last_position:
+            counts[info.name] = failed
+    return counts
+
+
+def _failed(place: Place, result: Event) -> bool:
+    """Say whether a result tells of a failure; the call is looked for only where it might be a quiet one."""
+    if commands.failure(result.meta, result.text, "") is None:
+        return False
+    name = result.meta.get("call_id")
+    calls = place.memory.events(
+        result.session, kind=Kind.TOOL_CALL, before=result.position, newest_first=True, limit=CALLS_BEFORE
+    )
+    call = next((call for call in calls if call.meta.get("call_id") == name), None)
+    return commands.failure(result.meta, result.text, commands.doing(call.text) if call else "") is not None
 
 
 def _spark(times: Sequence[int], events: int) -> list[float]:
@@ -100,8 +140,10 @@ def title(place: Place, session: str) -> str:
     key = ("title", session)
     if key not in place.memo:
         first = next(place.memory.events(session, kind=Kind.USER_MESSAGE, limit=1), None)
-        place.memo[key] = texts.first_line(first.text) if first is not None and not first.erased else ""
-    return str(place.memo[key])
+        short = first if first is None or first.content is None else replace(first, content=first.content[:TITLE_BYTES])
+        place.memo[key] = short
+    opening = place.memo[key]
+    return texts.first_line(place.standing(opening).text) if isinstance(opening, Event) else ""
 
 
 def project(place: Place, session: str) -> str:
@@ -117,10 +159,6 @@ def project(place: Place, session: str) -> str:
 def _matches(place: Place, info: SessionInfo, words: str) -> bool:
     about = f"{info.name} {title(place, info.name)} {project(place, info.name)}".casefold()
     return all(word in about for word in words.casefold().split())
-
-
-def _countable(page: Sequence[SessionInfo]) -> bool:
-    return bool(page) and sum(info.events for info in page) <= _COUNTED_EVENTS_MAX
 
 
 def store_bytes(store: Path) -> int:
@@ -147,7 +185,7 @@ def session(place: Place, asked: Asked) -> Page:
         begin = max(0, rows.position_of_turn(space, name, turn) - 1) if info.events > EVENTS_PAGE else 0
     events = list(space.events(name, after=begin, limit=EVENTS_PAGE + 1))
     following = events[EVENTS_PAGE].position - 1 if len(events) > EVENTS_PAGE else 0
-    turns = turns_of(events[:EVENTS_PAGE])
+    turns = turns_of(map(place.standing, events[:EVENTS_PAGE]))
     if len(turns) > TURNS_PAGE:
         following = turns[TURNS_PAGE].events[0].position - 1
         turns = turns[:TURNS_PAGE]
@@ -165,7 +203,7 @@ def session(place: Place, asked: Asked) -> Page:
                 for entry in chosen(each, every=each.number in every, said=only == "said")
             ]
         listed.append(row)
-        listed += [{"compaction": _compaction(event)} for event in each.compactions]
+        listed += [{"compaction": place.line(event)} for event in each.compactions]
     kinds = rows.kinds(space, [name])[name]
     earlier = rows.position_before(space, name, events[0].position, EVENTS_PAGE) if begin and events else 0
     fields: dict[str, Any] = {
@@ -175,8 +213,11 @@ def session(place: Place, asked: Asked) -> Page:
         "compactions": kinds.get(Kind.SUMMARY, 0) + kinds.get(Kind.RECEIPT, 0), "whole": not begin and not following,
         "following": following, "earlier": max(0, earlier - 1), "begin": begin, "from": begin,
         "anatomies": kinds.get(Kind.ANATOMY, 0), "through": space.position, "every": every,
+        "matches": sum(row.get("match", False) for row in listed),
         "lasted": _lasted(info.first, info.last), "bytes": sum(event.size_bytes for event in events[:EVENTS_PAGE]),
     }  # fmt: skip
+    if fields["whole"]:
+        place.memo["failed", name] = info.last_position, fields["failed"]
     return Page("session.html", str(fields["title"]), fields)
 
 
@@ -190,7 +231,7 @@ def turn_rows(place: Place, asked: Asked) -> Page:
     for event in place.memory.events(name, after=max(0, first - 1), limit=EVENTS_PAGE) if first else ():
         if event.turn != number:
             break
-        events.append(event)
+        events.append(place.standing(event))
     room = texts.Room(2 * ROOM_BYTES)
     turns = turns_of(events)
     entries = chosen(turns[0], every=asked.has("all")) if turns else []
@@ -219,18 +260,12 @@ def _turn_row(turn: Turn, find: str) -> dict[str, Any]:
         "cells": "".join(
             "f" if event.position in turn.failed else texts.kind_class(event.kind) for event in turn.events
         ),
-        "dim": dim, "pointer": first.pointer, "erased": any(event.erased for event in turn.events),
-        "volunteered": sum(event.kind is Kind.INJECTION for event in turn.events),
+        "dim": dim, "match": bool(find) and not dim, "pointer": first.pointer,
     }  # fmt: skip
 
 
 def _wanted(turn: Turn, only: str) -> bool:
     return {"failures": bool(turn.failed), "edits": bool(turn.edits)}.get(only, True)
-
-
-def _compaction(event: Event) -> dict[str, Any]:
-    host = event.kind is Kind.SUMMARY
-    return {"pointer": event.pointer, "host": host, "bytes": event.size_bytes, "time": event.time}
 
 
 def _gap(before: Turn, after: Turn) -> int:
@@ -252,13 +287,12 @@ def _map(place: Place, info: SessionInfo) -> dict[str, Any] | None:
     width = next((step for step in steps if long // step < _MAP_COLUMNS_MAX), -(-long // _MAP_COLUMNS_MAX))
     number = max(_LABELS, long // width + 1)
     each = -(-number // _LABELS)
-    columns = rows.columns(place.memory, info.name, begin, width)
     href = f"?name={texts.query(info.name)}&turn="
     counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     turns: dict[int, int] = {}
-    for column in columns:
-        counts[column.number][texts.kind_class(column.kind)] += column.events
-        turns[column.number] = min(turns.get(column.number, column.turn), column.turn)
+    for stretch, kind, events, turn in rows.columns(place.memory, info.name, begin, width):
+        counts[stretch][texts.kind_class(kind)] += events
+        turns[stretch] = min(turns.get(stretch, turn), turn)
     most = max(sum(count.values()) for count in counts.values())
     stacks = [
         {

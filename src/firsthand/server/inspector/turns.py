@@ -16,7 +16,7 @@ from firsthand.formats import commands
 from firsthand.moment import Moment
 from firsthand.server.inspector import texts
 from firsthand.server.inspector.texts import Cut, Room
-from firsthand.value import field, value
+from firsthand.value import value
 
 GAP_US = 5 * 60 * 1_000_000
 ROWS_MAX = 40
@@ -48,6 +48,11 @@ class Row:
     times: int = 1
     action: str = ""
     is_edit: bool = False
+
+    @property
+    def tool(self) -> str:
+        """The tool that it calls."""
+        return str(self.event.meta.get("tool", ""))
 
 
 @value(frozen=False, eq=False)
@@ -133,21 +138,16 @@ def _rows(events: Sequence[Event]) -> Iterator[Row]:
 
 
 def _joined(rows: Iterable[Row]) -> Iterator[Row]:
-    """Make one row of the same call made several times in a row, but for those that failed."""
+    """Make one row of the same call made several times in a row, but for those that failed or change a file."""
     last: Row | None = None
     for row in list(rows):
-        if last is not None and _is_same(last, row):
+        calls = last is not None and last.event.kind is row.event.kind is Kind.TOOL_CALL
+        whole = calls and last is not None and last.failure is None is row.failure and not row.is_edit
+        if whole and last is not None and row.action and (last.action, last.tool) == (row.action, row.tool):
             last.times += 1
             continue
         last = row
         yield row
-
-
-def _is_same(last: Row, row: Row) -> bool:
-    calls = last.event.kind is row.event.kind is Kind.TOOL_CALL and last.failure is None is row.failure
-    return calls and bool(row.action) and (last.action, last.event.meta.get("tool")) == (
-        row.action, row.event.meta.get("tool"),
-    ) and not row.is_edit  # fmt: skip
 
 
 def chosen(turn: Turn, *, every: bool, said: bool = False) -> list[Row | int]:
@@ -185,7 +185,7 @@ def view(row: Row, room: Room, *, lines_max: int = texts.LINES_MAX) -> dict[str,
     if event.kind is not Kind.TOOL_CALL:
         text = room.cut(event.text, lines_max=lines_max)
         return about | {"line": texts.first_line(event.text), "text": text}
-    about["tool"] = str(event.meta.get("tool", ""))
+    about["tool"] = row.tool
     about["line"] = texts.first_line(row.action or event.text)
     about["diff"] = _diff(event, room)
     about["text"] = Cut("") if about["diff"] else room.cut(arguments(event), lines_max=lines_max)
@@ -213,28 +213,6 @@ def arguments(event: Event) -> str:
 # edits -----------------------------------------------------------------------------------------------
 
 
-@value
-class Changed:
-    """One line of a difference.
-
-    Attributes:
-        sign: ``-``, ``+`` or a space.
-    """
-
-    sign: str
-    text: str
-
-
-@value
-class Edit:
-    """What a call changes in a file."""
-
-    lines: tuple[Changed, ...]
-    more: int
-    path: str = ""
-    counts: dict[str, int] = field(default_factory=dict)
-
-
 def pairs(event: Event) -> list[tuple[str, str]]:
     """Give the old and new texts that a call names in its arguments; none where it names none."""
     text = event.text
@@ -255,27 +233,26 @@ def pairs(event: Event) -> list[tuple[str, str]]:
     return edited
 
 
-def _diff(event: Event, room: Room) -> Edit | None:
-    """Compare what a call takes out and what it puts in, line by line."""
-    changed: list[Changed] = []
+def _diff(event: Event, room: Room) -> dict[str, Any] | None:
+    """Compare what a call takes out and what it puts in, line by line: ``-``, ``+`` or a space, and the text."""
+    changed: list[tuple[str, str]] = []
     for old, new in pairs(event):
-        long = len(old) + len(new) > _DIFFERING_CHARACTERS_MAX
         before, after = old.split("\n"), new.split("\n")
-        if long:
-            changed += [*(Changed("-", line) for line in before), *(Changed("+", line) for line in after)]
+        if len(old) + len(new) > _DIFFERING_CHARACTERS_MAX:
+            changed += [*(("-", line) for line in before), *(("+", line) for line in after)]
             continue
         compared = difflib.ndiff(before, after, None, None)
-        changed += [Changed(text[0], text[2:]) for text in compared if text[0] in "-+ "]
+        changed += [(text[0], text[2:]) for text in compared if text[0] in "-+ "]
     if not changed:
         return None
-    counts = {sign: sum(line.sign == sign for line in changed) for sign in "+-"}
-    lines: list[Changed] = []
-    for line in changed[:DIFF_LINES_MAX]:
-        cut = room.cut(line.text, lines_max=1)
+    lines: list[dict[str, str]] = []
+    for sign, line in changed[:DIFF_LINES_MAX]:
+        cut = room.cut(line, lines_max=1)
         if room.left < 0:
             break
-        lines.append(Changed(line.sign, cut.text))
-    return Edit(tuple(lines), len(changed) - len(lines), next(iter(commands.paths(event.text)), ""), counts)
+        lines.append({"sign": sign, "text": cut.text})
+    counts = {side: sum(sign == side for sign, _ in changed) for side in "+-"}
+    return {"lines": lines, "more": len(changed) - len(lines), "counts": counts}
 
 
 def _fields(event: Event) -> dict[str, Any]:

@@ -16,26 +16,72 @@ document.addEventListener("click", async event => {
   const from = `${asked.pathname.replace(/session$/, "turn")}?name=${encodeURIComponent(asked.searchParams.get("name"))}&open=${turn.slice(1)}`;
   if (link.classList.contains("more")) return put(link.closest("td"), await part(`${from}&all=1`));
   const below = row.nextElementSibling;
-  if (below && below.classList.contains("open")) {
+  if (below && below.matches(".open.turn")) {
     below.remove(); row.classList.remove("on"); link.setAttribute("aria-expanded", "false");
     history.replaceState(null, "", address(null, link));
     return;
   }
   const text = await part(from);
   const made = document.createElement("tr"), cell = document.createElement("td");
-  made.className = "open"; cell.colSpan = 6; made.append(cell); put(cell, text);
+  made.className = "open turn"; cell.colSpan = 6; made.append(cell); put(cell, text);
   row.after(made); row.classList.add("on"); link.setAttribute("aria-expanded", "true");
   history.replaceState(null, "", address(row.id.slice(1), link));
 });
 const address = (turn, link) => {
   const at = new URL(location.href);
-  const open = $$("tr.open").map(row => row.previousElementSibling.id.slice(1)).slice(-5).join(",");
+  const open = $$("tr.open.turn").map(row => row.previousElementSibling.id.slice(1)).slice(-5).join(",");
   open ? at.searchParams.set("open", open) : at.searchParams.delete("open");
   at.hash = link.closest("tr").id;
   return at.href;
 };
 
-for (const place of $$("[data-load]")) part(place.dataset.load).then(text => put(place, text));
+// a pointer: what it leads to is shown where one points at it, and opens below it where one clicks
+const sources = new Map();
+const source = link => {
+  const at = link.getAttribute("href").replace("/event?", "/source?");
+  if (!sources.has(at)) sources.set(at, part(at));
+  return sources.get(at);
+};
+const pointerOf = event => event.target.closest?.("a.p[href*='/event?pointer=']");
+const peek = Object.assign(document.createElement("div"), { id: "peek", role: "tooltip", hidden: true });
+document.body.append(peek);
+let wait;
+const hush = () => { clearTimeout(wait); peek.hidden = true; };
+const look = event => {
+  const link = pointerOf(event);
+  hush();
+  if (link && link.getAttribute("aria-expanded") !== "true") wait = setTimeout(async () => {
+    put(peek, await source(link));
+    const box = link.getBoundingClientRect();
+    peek.hidden = false; link.setAttribute("aria-describedby", "peek");
+    peek.style.left = `${Math.max(8, Math.min(box.left, innerWidth - peek.offsetWidth - 8)) + scrollX}px`;
+    peek.style.top = `${(box.bottom + peek.offsetHeight + 8 > innerHeight ? box.top - peek.offsetHeight - 4 : box.bottom + 4) + scrollY}px`;
+  }, 250);
+};
+for (const name of ["mouseover", "focusin"]) document.addEventListener(name, look);
+document.addEventListener("keydown", event => event.key === "Escape" && hush());
+document.addEventListener("click", async event => {
+  const link = pointerOf(event);
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault(); hush();
+  const open = link.getAttribute("aria-expanded") === "true";
+  link.setAttribute("aria-expanded", String(!open));
+  if (open) return link.opened?.remove();
+  const place = link.closest(".head,summary,td") || link, box = document.createElement("div");
+  box.className = "source"; put(box, await source(link));
+  if (place.tagName === "TD") {
+    const row = document.createElement("tr"), cell = document.createElement("td");
+    cell.colSpan = 99; row.className = "open"; cell.append(box); row.append(cell); place.parentElement.after(row); link.opened = row;
+  } else { (place.tagName === "SUMMARY" ? place.parentElement : place).after(box); link.opened = box; }
+});
+
+(async () => {
+  for (const place of [...$$("#sent"), ...$$("[data-load]:not(#sent)")]) { // what the second needs, the first has made
+    put(place, await part(place.dataset.load));
+    const bar = $("svg.bar", place);
+    if (bar) $("main > svg.bar").replaceWith(bar);
+  }
+})();
 
 for (const form of $$("form[data-typed]")) {
   let timer;
