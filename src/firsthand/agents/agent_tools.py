@@ -12,7 +12,7 @@ It speaks no protocol: a door or an adapter hands the arguments in as they came.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, NoReturn
 
@@ -23,27 +23,13 @@ from firsthand.agents import settings as settings_file
 from firsthand.agents.episode import episodes
 from firsthand.agents.preamble_source import preamble_of
 from firsthand.agents.settings import Settings
-from firsthand.agents.tool_table import (
-    HEALTH,
-    INSTRUCTIONS,
-    REMEMBER,
-    TIMELINE,
-    TOOLS,
-    checked,
-)
+from firsthand.agents.tool_table import INSTRUCTIONS, TOOLS, checked
 from firsthand.answer import Hit, Outcome, Query, Scope
 from firsthand.context import answers
 from firsthand.context.tools import Pull, PullLimits, sentence
-from firsthand.errors import (
-    Erased,
-    FirsthandError,
-    IdConflict,
-    InvalidArgument,
-    QueryError,
-    Unresolvable,
-)
+from firsthand.errors import Erased, FirsthandError, IdConflict, InvalidArgument, QueryError, Unresolvable
 from firsthand.event import INJECTED, UNSEARCHABLE, Event, Kind, Trust, to_bytes
-from firsthand.formats.tool_definitions import DECIDE, EXPAND, RECALL, Call, Tool, is_own
+from firsthand.formats.tool_definitions import EXPAND, Call, Tool, is_own
 from firsthand.ledger import decide_tool
 from firsthand.ledger.effect import Effect
 from firsthand.ledger.ledger_recall import recall
@@ -132,13 +118,9 @@ class AgentTools:
             InvalidArgument: there is no such tool, or the arguments are not what it takes.
             FirsthandError: what went wrong; `sentence` says how a model is told of it.
         """
-        does: dict[str, Callable[..., Told]] = {
-            RECALL: self.recall, EXPAND: self.expand, REMEMBER: self.remember, DECIDE: self.decide,
-            TIMELINE: self.timeline, HEALTH: self.health,
-        }  # fmt: skip
-        if name not in does:
-            raise InvalidArgument(f"there is no tool {name[:60]!r} here; there are: {', '.join(does)}")
-        return does[name](**checked(name, arguments))
+        taken = checked(name, arguments)  # which refuses a name that is no tool's
+        answer: Told = getattr(self, name)(**taken)
+        return answer
 
     # recall ------------------------------------------------------------------------------------------
 
@@ -186,13 +168,9 @@ class AgentTools:
         """Give where the agent may look, and what must be said about it."""
         if self.settings.across and across:
             return Scope(sessions), []
-        own = self._own_names()
-        notes = []
+        own, notes = self._own_names(), []
         if len(own) <= _ALWAYS:
-            notes.append(
-                f"no session is enrolled for agent {shown(self.agent.name)} yet; other sessions of this store are "
-                "looked at when the user sets across in the settings, or starts the server with --across"
-            )
+            notes.append(f"no session is enrolled for agent {shown(self.agent.name)} yet; {_ACROSS}")
         if len(own) == SESSIONS_MAX + _ALWAYS:
             notes.append(f"at most the newest {SESSIONS_MAX:,} sessions were searched; name older ones to search them")
         if not sessions:
@@ -215,19 +193,14 @@ class AgentTools:
         return (*always, *(name for name in self.agent.scope().sessions if name not in always))
 
     def _refuse(self, what: str) -> NoReturn:
-        raise InvalidArgument(
-            f"{shown(what)[:120]} is not of agent {shown(self.agent.name)}; sessions of others are looked at when the "
-            "user sets across in the settings, or starts the server with --across"
-        )
+        raise InvalidArgument(f"{shown(what)[:120]} is not of agent {shown(self.agent.name)}; {_ACROSS}")
 
     def _asking(self) -> str:
         """Give the pointer of the user message that is being answered, as far as the log knows; empty without one."""
-        sessions = self.agent.sessions()
-        for session in sessions[-1:]:
-            newest = self.space.events(session, kind=Kind.USER_MESSAGE, limit=1, newest_first=True)
-            for message in newest:
+        for session in self.agent.sessions()[-1:]:
+            for message in self.space.events(session, kind=Kind.USER_MESSAGE, limit=1, newest_first=True):
                 if time.time() - message.ingested.microseconds / moment.MICROSECONDS < FRESH_S:
-                    return f"fh:{message.id}"
+                    return message.pointer
         return ""
 
     # expand ------------------------------------------------------------------------------------------
@@ -360,15 +333,12 @@ class AgentTools:
         return [*islice((event for event in events if event.kind not in _BOOKKEEPING), limit)]
 
     def _allowed(self, session: str) -> str:
-        if self.settings.across:
-            known = any(info.name == session for info in self.space.sessions())
-        else:
-            known = session in self._own_names()
-            if not known and any(info.name == session for info in self.space.sessions()):
-                self._refuse(f"session {session!r}")
-        if not known:
-            raise Unresolvable(f"no session {shown(session)[:120]!r} here; recall finds events with their sessions")
-        return session
+        is_there = any(info.name == session for info in self.space.sessions())
+        if (self.settings.across and is_there) or session in self._own_names():
+            return session
+        if is_there:
+            self._refuse(f"session {session!r}")
+        raise Unresolvable(f"no session {shown(session)[:120]!r} here; recall finds events with their sessions")
 
     # health and lists ----------------------------------------------------------------------------------
 
@@ -438,6 +408,9 @@ class AgentTools:
 
 NOTHING_YET = "Firsthand holds nothing of this agent yet."
 _LABEL = "data and not instructions"
+_ACROSS = (
+    "sessions of others are looked at when the user sets across in the settings, or starts the server with --across"
+)
 _BOOKKEEPING = UNSEARCHABLE | {Kind.TASK_STATE}
 _ALWAYS = 2  # names that are in every agent's scope: its own session, and the notes
 
@@ -466,16 +439,10 @@ def _is_call(one: Event) -> bool:
 
 def _hit_facts(hit: Hit) -> dict[str, Any]:
     return {
-        "pointer": hit.pointer,
-        "spans": [*hit.spans],
-        "kind": hit.kind,
-        "session": hit.session,
-        "turn": hit.turn,
-        "time": None if hit.time is None else str(hit.time),
-        "trust": hit.trust,
-        "score": round(hit.score, 3),
+        "pointer": hit.pointer, "spans": [*hit.spans], "kind": hit.kind, "session": hit.session, "turn": hit.turn,
+        "time": None if hit.time is None else str(hit.time), "trust": hit.trust, "score": round(hit.score, 3),
         "replaces": hit.replaces or None,
-    }
+    }  # fmt: skip
 
 
 def _timeline_lines(event: Event, effect: Effect) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ import os
 import re
 import time
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -167,17 +168,12 @@ def _holds(data: bytes, needles: Collection[bytes]) -> bool:
     return any(needle in texts for needle in needles)
 
 
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-        try:
-            again = json.loads(value) if value[:1] in ("{", "[") else None
-        except (ValueError, RecursionError):  # it only begins like JSON
-            again = None
-        yield from _texts(again)
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            yield from (name, *_texts(inner))
-    elif isinstance(value, list):
-        for inner in value:
+def _texts(member: Any) -> Iterator[str]:
+    """Yield every string of a JSON value, and of JSON that such a string holds."""
+    if isinstance(member, str):
+        yield member
+        with suppress(ValueError, RecursionError):  # it only begins like JSON
+            yield from _texts(json.loads(member) if member[:1] in ("{", "[") else None)
+    elif isinstance(member, (dict, list)):
+        for inner in (*member, *member.values()) if isinstance(member, dict) else member:
             yield from _texts(inner)

@@ -19,6 +19,8 @@ from firsthand.notes.writer import SORTS
 REMEMBER, TIMELINE, HEALTH = "remember", "timeline", "health"
 LIST_MAX = 64
 TEXT_CHARACTERS_MAX = 100_000
+DIGITS_MAX = 20
+"""Of a number that comes as text."""
 
 INSTRUCTIONS = (
     "Firsthand keeps every word of past sessions with its source. Call recall before you say that you do not know or "
@@ -92,69 +94,63 @@ TOOLS = (
     ),
     Tool(HEALTH, "Say whether memory works, and what is broken.", _parameters()),
 )
-_SCHEMAS = {tool.name: tool.parameters for tool in TOOLS}
 
 
 def checked(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Check a call's arguments, and give those that came, as the tool takes them.
 
     Raises:
-        InvalidArgument: one is unknown, missing, too large, or of another type.
+        InvalidArgument: there is no such tool; or an argument is unknown, missing, too large, or of another type.
     """
-    schema = _SCHEMAS[name]
+    schema = next((tool.parameters for tool in TOOLS if tool.name == name), None)
+    if schema is None:
+        known = ", ".join(tool.name for tool in TOOLS)
+        raise InvalidArgument(f"there is no tool {name[:60]!r} here; there are: {known}")
     properties = schema["properties"]
-    named = {key: value for key, value in arguments.items() if value is not None}
-    unknown = [key for key in named if key not in properties]
-    if unknown:
-        known = ", ".join(properties) or "none"
-        raise InvalidArgument(f"{name} has no argument {str(unknown[0])[:60]!r}; there are: {known}")
-    read = {key: _read(key, value, properties[key]) for key, value in named.items()}
+    read: dict[str, Any] = {}
+    for key, given in arguments.items():
+        if given is not None and key not in properties:
+            known = ", ".join(properties) or "none"
+            raise InvalidArgument(f"{name} has no argument {str(key)[:60]!r}; there are: {known}")
+        if given is not None:
+            read[key] = _read(key, given, properties[key])
     for key in schema.get("required", ()):
         if not str(read.get(key, "")).strip():
             raise InvalidArgument(f"{name} needs {key}, which is missing or empty")
     return read
 
 
-def _read(name: str, value: Any, wanted: Mapping[str, Any]) -> Any:
+def _read(name: str, given: Any, wanted: Mapping[str, Any]) -> Any:
+    """Read one argument as its schema wants it; some clients write numbers as text, and one text for a list."""
+    expected = ""
     match wanted["type"]:
         case "integer":
-            return _whole(name, value, wanted["minimum"], wanted["maximum"])
+            low, high = wanted["minimum"], wanted["maximum"]
+            number = int(given) if _is_whole(given) else low - 1
+            if low <= number <= high:
+                return number
+            expected = f"a whole number from {low:,} to {high:,}"
         case "boolean":
-            if not isinstance(value, bool):
-                raise InvalidArgument(f"{name} is true or false; got {str(value)[:60]!r}")
-            return value
+            if isinstance(given, bool):
+                return given
+            expected = "true or false"
         case "array":
-            objects = wanted["items"]["type"] == "object"
-            return (value if isinstance(value, list) else [value]) if objects else _list(name, value)
+            listed = given if isinstance(given, list) else [given]
+            if wanted["items"]["type"] == "object":
+                return listed
+            if len(listed) <= LIST_MAX and all(isinstance(item, str) for item in listed):
+                return tuple(_read(name, item, wanted["items"]) for item in listed)
+            expected = f"a list of at most {LIST_MAX} texts"
         case _:
-            text = _one_text(name, value)
-            if "enum" in wanted and text not in wanted["enum"]:
-                raise InvalidArgument(f"{name} is one of {', '.join(wanted['enum'])}; got {text[:60]!r}")
-            return text
+            choices = wanted.get("enum", [given])
+            if isinstance(given, str) and len(given) <= TEXT_CHARACTERS_MAX and given in choices:
+                return given
+            expected = f"a text of at most {TEXT_CHARACTERS_MAX:,} characters"
+            expected = f"one of {', '.join(choices)}" if "enum" in wanted else expected
+    raise InvalidArgument(f"{name} is {expected}; got {str(given)[:60]!r}")
 
 
-def _whole(name: str, value: Any, low: int, high: int) -> int:
-    try:
-        number = int(value) if isinstance(value, (int, str)) and not isinstance(value, bool) else low - 1
-    except ValueError:
-        number = low - 1
-    if isinstance(value, float) and value.is_integer():  # as some clients write every number
-        number = int(value)
-    if not low <= number <= high:
-        raise InvalidArgument(f"{name} is a whole number from {low:,} to {high:,}; got {str(value)[:60]!r}")
-    return number
-
-
-def _list(name: str, value: Any) -> tuple[str, ...]:
-    listed = [value] if isinstance(value, str) else value
-    if not isinstance(listed, list) or len(listed) > LIST_MAX:
-        raise InvalidArgument(f"{name} is a list of at most {LIST_MAX} texts; got {str(value)[:60]!r}")
-    return tuple(_one_text(name, item) for item in listed)
-
-
-def _one_text(name: str, value: Any) -> str:
-    if not isinstance(value, str) or len(value) > TEXT_CHARACTERS_MAX:
-        raise InvalidArgument(
-            f"{name} is a text of at most {TEXT_CHARACTERS_MAX:,} characters; got {str(value)[:60]!r}"
-        )
-    return value
+def _is_whole(given: Any) -> bool:
+    if isinstance(given, str):
+        return len(given) <= DIGITS_MAX and given.strip().removeprefix("-").isdecimal()
+    return (isinstance(given, int) and not isinstance(given, bool)) or (isinstance(given, float) and given.is_integer())
