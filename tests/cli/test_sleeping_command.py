@@ -6,8 +6,7 @@ import shlex
 
 import pytest
 
-from firsthand import Memory, Moment
-from firsthand.agents import jobs
+from firsthand import Memory
 
 
 @pytest.fixture
@@ -25,7 +24,7 @@ def test_an_agent_sleeps_and_the_page_is_shown_again(filled):
     """The page is said, shown later byte for byte, and as JSON with every step; a session that goes on is left."""
     slept = filled("agent", "sleep", "--agent", "shop", "--ended", "--seconds", "60", "--project", filled.home)
     assert slept.code == 0
-    assert "## Digest: done, 1 change" in slept.text
+    assert "## Summaries: done, 1 episode" in slept.text
     shown = filled("agent", "sleep", "--agent", "shop", "--show")
     assert (shown.code, shown.text) == (0, slept.text)
     told = filled("agent", "sleep", "--agent", "shop", "--show", "--json").json
@@ -61,19 +60,6 @@ def test_the_line_for_a_crontab_runs_what_it_says(filled, tmp_path):
     ]  # fmt: skip
     assert filled("agent", "sleep", "--agent", "web", "--timer", "24:00").code == 5
     assert "name it with --agent" in filled("agent", "sleep", "--all", "--timer", "03:30").error
-
-
-def test_a_sleep_that_is_due_is_done_with_the_jobs(filled):
-    """`firsthand agent jobs --run` does what the daemon had no time for; what is not due yet waits."""
-    (filled.store / "settings.json").write_text('{"sleep": true}')
-    jobs.leave(filled.store, jobs.Job(jobs.SLEEP, "default", "shop"))
-    ahead = Moment(4_000_000_000_000_000).milliseconds
-    jobs.leave(filled.store, jobs.Job(jobs.SLEEP, "default", "web", after_ms=ahead))
-    run = filled("agent", "jobs", "--run")
-    assert (run.code, run.text) == (0, "sleep  shop  done\n")
-    assert "sleep  web" in filled("agent", "jobs").text
-    jobs.leave(filled.store, jobs.Job(jobs.SLEEP, "default", "shop"))
-    assert filled("agent", "jobs", "--run", "--json").json["finished"]
 
 
 def test_what_was_never_done_is_said(filled):

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,6 @@ from firsthand.agents.settings import agent_of
 from firsthand.server import daemon
 from firsthand.server.daemon_stores import Stores
 from firsthand.server.hook_client import Call
-from firsthand.server.sleep_process import LOOK_S, Sleeper
 
 SESSION = "0b6f7f4e-7b2c-4c7e-9a4e-1d2f3a4b5c6d"
 
@@ -167,20 +165,3 @@ def test_a_store_that_is_being_opened_for_ever_is_waited_for_in_bounds(tmp_path,
         with lock, pytest.raises(Exception, match="another thread is still at it"), stores.of(call):
             pass
     stores.close()
-
-
-def test_a_sleep_that_hangs_is_ended(tmp_path, monkeypatch):
-    """A sleep's process that takes longer than the longest is killed with its children, and named."""
-    told: list[str] = []
-    sleeper = Sleeper(told.append, idle_s=0.0)
-    monkeypatch.setattr("firsthand.server.sleep_process.SLEEP_MAX_S", 0.2)
-    monkeypatch.setattr("firsthand.server.sleep_process.command", lambda *_: ["sleep", "600"])
-    (tmp_path / "settings.json").write_text('{"sleep": true}')
-    jobs.leave(tmp_path, jobs.Job(jobs.SLEEP, "default", "shop", cwd=str(tmp_path)))
-    assert sleeper.look(str(tmp_path), "default", 1.0) == LOOK_S
-    process = sleeper._process
-    time.sleep(0.3)
-    sleeper.look(str(tmp_path), "default", 1.0)
-    assert process.wait(10) == -signal.SIGKILL
-    assert until(lambda: sleeper.look(str(tmp_path), "default", 0.0) is not None and told != [])
-    assert "ended with exit code -9" in told[0]

@@ -31,7 +31,6 @@ from firsthand.agents import (
     reminders,
     session_cache,
     settings,
-    sleep_jobs,
     validity,
 )
 from firsthand.agents.faults import Fault, keep_fault
@@ -235,8 +234,6 @@ class _Hook:
             if self._settings.episodes:
                 self._leave(replace(job, kind=jobs.CATCH_UP))
             self._leave(Job(jobs.HEALTH, space.namespace))
-        if self._settings.sleep and call.event in (HookEvent.SESSION_START, HookEvent.SESSION_END):
-            self._try("sleep", self._leave_sleep)
         if call.event is HookEvent.SESSION_END and self._settings.episodes:
             after = self._now.milliseconds + capture.END_WAIT_MS
             named = replace(job, kind=jobs.CLOSE, session=self._session, host=call.host, path=call.transcript)
@@ -247,11 +244,6 @@ class _Hook:
         if any(open_in(LedgerLog(self._space).decisions(), self._session)):
             capture.follow_now(self._space, self._call, self._agent.name)
             end_turn(self._space, self._session)
-
-    def _leave_sleep(self) -> None:
-        space, at = self._space, self._settings.sleep_at
-        whose = space.namespace, self._agent.name, self._call.cwd
-        self.left |= sleep_jobs.leave_sleep(space.path, *whose, at, self._now)
 
     def _session_start(self) -> None:
         health = health_line.line(self._space.path)

@@ -15,11 +15,9 @@ from firsthand.agents import small_files
 from firsthand.value import asdict, fields, value
 
 FOLLOW, SPOOL, PROJECT, FILES = "follow", "spool", "project", "files"
-CLOSE, CATCH_UP, HEALTH, SLEEP = "close", "catch_up", "health", "sleep"
-KINDS = (FOLLOW, SPOOL, PROJECT, FILES, CLOSE, CATCH_UP, HEALTH, SLEEP)
-"""In the order in which they are run: an episode is written from a transcript that was read to its end.
-
-A sleep is none of them that are run in turn: whoever is idle begins it (`sleep_jobs`)."""
+CLOSE, CATCH_UP, HEALTH = "close", "catch_up", "health"
+KINDS = (FOLLOW, SPOOL, PROJECT, FILES, CLOSE, CATCH_UP, HEALTH)
+"""In the order in which they are run: an episode is written from a transcript that was read to its end."""
 JOBS_MAX = 10_000
 WAITS, RUNS = ".json", ".running"
 """How the file of a job ends that waits, and of one that was begun."""
@@ -80,8 +78,8 @@ def pending(store: Path, namespace: str | None = None) -> tuple[Job, ...]:
 
 
 def next_due_ms(store: Path, namespace: str | None = None) -> int | None:
-    """Say when the next job (of a namespace) is due, in milliseconds since 1970; None when there is none but sleeps."""
-    return min((job.after_ms for job in pending(store, namespace) if job.kind != SLEEP), default=None)
+    """Say when the next job (of a namespace) is due, in milliseconds since 1970; None when there is none."""
+    return min((job.after_ms for job in pending(store, namespace)), default=None)
 
 
 def folder(store: Path) -> Path:

@@ -47,7 +47,6 @@ class Settings:
         tool_output: put a preview with a pointer in the place of a large tool result (Claude Code).
         across: recall from the sessions of other agents in the namespace too.
         inbox: take messages of other agents in the namespace.
-        sleep: the memory sleeps once a day, when the daemon is idle, not before ``sleep_at`` (local time).
         hits_max: of implicit recall.
         band: how likely an answer of implicit recall has to be to be shown: ``likely``, ``possible`` or ``unlikely``.
         preamble_tokens_max, cues_tokens_max: sizes.
@@ -69,8 +68,6 @@ class Settings:
     tool_output: bool = False
     across: bool = False
     inbox: bool = False
-    sleep: bool = False
-    sleep_at: str = "03:30"
     hits_max: int = 3
     band: Band = Band.LIKELY
     preamble_tokens_max: int = 1_500

@@ -11,7 +11,7 @@ old or the new one, since each writes by one transaction at a time, and the next
 what is left; one sleeps at a time in a store; without a model it asks none. What a limit cut
 off is said, and is not lost. What others said stands in code spans that it cannot close.
 
-It does not know when it is time to sleep (`sleep_jobs`).
+It does not know when it is time to sleep: a person, or a timer of theirs, says so.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from firsthand import moment
 from firsthand import pointer as pointer_of
 from firsthand.agent_space import AgentSpace
-from firsthand.agents import agent_digest, episode_writer, settings, sleep_jobs, sleep_log, validity
+from firsthand.agents import agent_digest, episode_writer, settings, sleep_log, validity
 from firsthand.agents.episode import code
 from firsthand.agents.episode_writer import QUIET_SECONDS, Closed
 from firsthand.agents.sleep_log import SleepRecord
@@ -162,8 +162,6 @@ def sleep(
             sleeper, page, time=night.now, since=night.since, through=night.through, digest=night.digest,
             finished=finished, steps={step.name: step.state for step in steps},
         )  # fmt: skip
-        if finished:
-            sleep_jobs.settle(sleeper)
         return Slept(
             sleeper.name, night.now, night.since, night.through, seconds, finished, steps, page, pointer, night.closed,
             night.digest, night.gained, night.lost,

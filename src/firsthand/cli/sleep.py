@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import sys
 import time
 from functools import partial
 from pathlib import Path
 
-from firsthand import Agent, InvalidArgument, Memory, Moment, environment
+from firsthand import Agent, InvalidArgument, Memory, environment
 from firsthand.agents.agent import agents_of
 from firsthand.agents.sleep import Slept, sleep
-from firsthand.agents.sleep_jobs import next_at
 from firsthand.agents.sleep_log import last_page, sleeps
 from firsthand.cli.argument_values import decimal
 from firsthand.cli.arguments import Parser
@@ -19,10 +19,10 @@ from firsthand.cli.display import clock, shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND, STORE_FAILED
 from firsthand.cli.output import Output
 from firsthand.cli.stores import agent_here, to_read, to_write
-from firsthand.server.sleep_process import NICE, command
 from firsthand.value import asdict
 
 QUIET_SECONDS = 900.0
+NICE = 10
 SECONDS_MIN = 0.001
 
 
@@ -34,8 +34,7 @@ def add(group: Parser) -> None:
         firsthand agent sleep                            the agent of this folder, now
         firsthand agent sleep --all --seconds 120        every agent; no step is begun after two minutes
         firsthand agent sleep --show                     the page of the last sleep
-        firsthand agent switch sleep on                  every day, when the server is idle
-        firsthand agent sleep --timer 03:30              a line for a crontab, where there is no server
+        firsthand agent sleep --timer 03:30              a line for a crontab: every night
         """,
     )  # fmt: skip
     option = command.add_argument
@@ -121,11 +120,15 @@ def _timer(chosen: argparse.Namespace, out: Output) -> int:
     store = Path(chosen.store) if chosen.store else environment.default_store()
     with to_read(chosen) as memory:
         namespace, agent = memory.namespace, _agents(memory, chosen)[0].name
-    at = str(next_at(chosen.timer, Moment(0)))[11:16]
-    words = ["nice", "-n", str(NICE), *command(str(store.absolute()), namespace, agent, _project(chosen))]
-    line = f"{int(at[3:])} {int(at[:2])} * * * {shlex.join(words)}".replace(
-        "%", r"\%"
-    )  # a bare % ends a crontab's line
+    try:
+        at = time.strptime(chosen.timer.encode("ascii").decode(), "%H:%M")
+    except ValueError as error:
+        raise InvalidArgument(f"expected a time of day such as 03:30; got {chosen.timer!r:.40}") from error
+    # Nothing that lies in a folder where it happens to stand is imported (-P); a name may begin with a dash (=).
+    words = ["nice", "-n", str(NICE), sys.executable, "-P", "-m", "firsthand", "agent", "sleep", "--quiet"]
+    words += [f"--store={store.absolute()}", f"--namespace={namespace}", f"--agent={agent}"]
+    words += [f"--project={_project(chosen)}"]
+    line = f"{at.tm_min} {at.tm_hour} * * * {shlex.join(words)}".replace("%", r"\%")  # a bare % ends a crontab's line
     if out.as_json:
         out.json({"crontab": line})
     else:

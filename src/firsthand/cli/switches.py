@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from firsthand import InvalidArgument, Memory, environment
 from firsthand.agents.jobs import pending
 from firsthand.agents.settings import switch, user_file
-from firsthand.agents.sleep import sleep
-from firsthand.agents.sleep_jobs import sleeps_waiting
 from firsthand.agents.waiting_calls import KeptCalls
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import count, shown
@@ -95,20 +92,9 @@ def _run(memory: Memory, out: Output) -> int:
     outcomes = run_due(memory, deadline_s=RUN_SECONDS_MAX)
     for outcome in outcomes:
         _say(out, outcome.job, shown(outcome.why) or "done", fault=outcome.why, dropped=outcome.dropped)
-    sleeps = [*_sleep(memory, out)]
-    out.remark(f"{count(len(outcomes) + len(sleeps), 'job')} done or tried")
-    failed = calls.failed or calls.busy or any(outcome.why for outcome in outcomes) or not all(sleeps)
+    out.remark(f"{count(len(outcomes), 'job')} done or tried")
+    failed = calls.failed or calls.busy or any(outcome.why for outcome in outcomes)
     return STORE_FAILED if failed else DONE
-
-
-def _sleep(memory: Memory, out: Output) -> Iterator[bool]:
-    """Do the sleeps that are due, and yield of each whether it was finished."""
-    for job in sleeps_waiting(memory.path, memory.namespace):
-        if job.after_ms <= time.time() * 1000:
-            slept = sleep(memory, job.agent, cwd=job.cwd)
-            words = "done" if slept.finished else "not finished"
-            _say(out, job, words, finished=slept.finished, pointer=slept.pointer)
-            yield slept.finished
 
 
 def _say(out: Output, job: Any, words: str, **facts: object) -> None:

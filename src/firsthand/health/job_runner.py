@@ -59,9 +59,7 @@ def run_due(space: Space, *, deadline_s: float = DEADLINE_S, now_ms: int | None 
                 break
             job = jobs.read(folder / name)
             due = time.time_ns() // 1_000_000 if now_ms is None else now_ms
-            if job is None or job.kind == jobs.SLEEP:  # a sleep takes minutes, and a process of its own
-                continue
-            if job.namespace == space.namespace and job.after_ms <= due:
+            if job is not None and job.namespace == space.namespace and job.after_ms <= due:
                 done.append(_run(space, job, due))
     return tuple(done)
 

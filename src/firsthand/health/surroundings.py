@@ -35,8 +35,6 @@ SILENT_S = 86_400
 WRITTEN_WITHIN_S = 900
 """So long after a prompt something of its session stands in the log."""
 OVERDUE_S = 3_600
-SLEEP_OVERDUE_S = 86_400
-"""A machine that is off at night sleeps at the next pause of the day."""
 FAULTS_RECENT_S = 86_400
 SPOOL_OLD_S = 120
 """A transcript is waited for half as long."""
@@ -237,19 +235,13 @@ def work(seen: Around) -> Iterator[Finding]:
     """Look at what hooks left to do: overdue, failing, given up; and at what waits to be recorded."""
     waiting = jobs.pending(seen.root, seen.namespace)
     failing = [job for job in waiting if job.tries and job.why]
-    overdue = [job for job in waiting if job.kind != jobs.SLEEP and _late_s(seen, job) > OVERDUE_S]
+    overdue = [job for job in waiting if _late_s(seen, job) > OVERDUE_S]
     if failing:
         what = f"{len(failing):,} of {len(waiting):,} jobs fail, such as {failing[0].kind}: {failing[0].why}"
         yield degraded(Stage.JOBS, what, _RUN)
     elif overdue:
         what = f"{len(overdue):,} jobs should have run an hour ago, the first is {overdue[0].kind}"
         yield degraded(Stage.JOBS, what, _RUN)
-    for job in waiting:
-        late_s = seen.now_s - job.after_ms / 1000
-        if job.kind == jobs.SLEEP and late_s >= SLEEP_OVERDUE_S:
-            tried = f"; it was begun {job.tries} times and not finished" if job.tries else "; nothing was idle enough"
-            what = f"a sleep was due {health_line.age(late_s)} ago and is not done{tried}"
-            yield degraded(Stage.JOBS, what, f"firsthand agent sleep --agent {shlex.quote(job.agent)}", job.agent)
     recent = [
         fault for fault in faults.faults(seen.root, seen.namespace)
         if fault.time is None or seen.now_s - fault.time.microseconds / 1e6 < FAULTS_RECENT_S

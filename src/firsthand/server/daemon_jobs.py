@@ -17,7 +17,6 @@ from firsthand.server import spool
 from firsthand.server.daemon_stores import Key, Stores
 from firsthand.server.hook_answers import waits, work
 from firsthand.server.hook_client import Call
-from firsthand.server.sleep_process import Sleeper
 
 WORK_S = 60.0  # of one turn at one store
 AGAIN_S = 30.0  # after a fault, or when another process is at a store's jobs
@@ -38,7 +37,6 @@ class Jobs:
         self._seen: set[Key] = set()
         self._changed = threading.Condition()
         self._ends = False
-        self._sleeper, self._asked = Sleeper(log), time.monotonic()
         self.busy = False
         self._begun, self._at = time.monotonic(), ""
         self._thread = threading.Thread(target=self._run, name="jobs", daemon=True)
@@ -60,7 +58,6 @@ class Jobs:
         """Look at a call's store when something was left there, and once when it is first met."""
         key = (call.store, call.namespace, call.embedder)
         with self._changed:
-            self._asked = time.monotonic()
             if not left and key in self._seen:
                 return
             if len(self._seen) >= STORES_MAX:
@@ -113,7 +110,6 @@ class Jobs:
         store, namespace, embedder = key
         if not Path(store).is_dir():
             return None
-        slept = self._sleeper.look(store, namespace, time.monotonic() - self._asked)
         waiting = spool.whose(store)
         self._add((store, *others) for others in waiting - {key[1:], ("", "")})
         due = 0.0 if waiting & {key[1:], ("", "")} else waits(store, namespace)
@@ -123,8 +119,7 @@ class Jobs:
             due = waits(store, namespace)
             if recorded.failed or recorded.busy:
                 due = min(AGAIN_S if recorded.failed else TURN_S, AGAIN_S if due is None else due)
-        again = min((seconds for seconds in (due, slept) if seconds is not None), default=None)
-        return None if again is None else max(again, TURN_S)
+        return None if due is None else max(due, TURN_S)
 
     def _add(self, keys: Iterable[Key]) -> None:
         """Look at what waits for others in the same store too: they may not call again."""
