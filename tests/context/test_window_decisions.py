@@ -8,7 +8,7 @@ import time
 import pytest
 
 from firsthand import Kind, Memory, PullLimits, fence, moment
-from firsthand.agents.agent_digest import digest_of, write_digest
+from firsthand.agents.agent_digest import digest_of
 from firsthand.agents.agent_tools import AgentTools
 from firsthand.context.tools import TOOLS
 from firsthand.formats import check
@@ -207,19 +207,18 @@ def test_the_call_is_no_users_word_and_its_answer_no_memory(memory):
     assert "\nabsent: " in answered(window, messages, {"query": "zebracorn"}, name="recall")
 
 
-def test_files_of_agents_follow_when_the_turn_ends(memory):
-    """What a model decided stands in the digest that was written for the agent as soon as the turn is over."""
+def test_a_digest_follows_when_the_turn_ends(memory):
+    """What a model decided stands in the digest of the agent as soon as the turn is over, and not before."""
     agent = memory.agent("bob")
     agent.enrol("s")
-    write_digest(agent)
     window = memory.session("s", agent="bob").window(20_000)
     messages = [user(PNPM)]
     answered(window, messages, FACT)
     window.request(messages)
-    assert not any(PNPM in path.read_text() for path in agent.folder.rglob("*.md"))
+    assert PNPM not in digest_of(agent).text
     messages.append(user("Go on."))
     window.request(messages)
-    assert any(PNPM in path.read_text() for path in agent.folder.rglob("*.md"))
+    assert PNPM in digest_of(agent).text
 
 
 def test_a_window_and_a_protocol_offer_the_same_tool():

@@ -36,4 +36,4 @@ def _facts(agent: AgentSpace, as_of: int | None) -> Iterator[Item]:
     for fact in facts_standing(agent.space, as_of=as_of):
         if fact.volunteered and (fact.by in by or agent.space.event(fact.pointer).session in own):
             text = secrets.mask(f"{str(fact.time)[:10]} {fact.subject}: {fact.text}")
-            yield Item("facts", text, fact.decision, fact.position, secrets.mask(fact.line), fact.pointer)
+            yield Item(text, fact.decision, fact.position, secrets.mask(fact.line), fact.pointer)

@@ -27,7 +27,7 @@ def add(group: Parser) -> None:
     _add_episodes(group)
     _add_unasked(group)
     command = group.command(
-        "digest", _digest, "Show which facts stand, and the sessions.",
+        "digest", _digest, "Show which facts stand.",
         """
         firsthand agent digest
         firsthand agent digest --as-of 1200 --lines 40
@@ -328,8 +328,8 @@ def _digest(chosen: argparse.Namespace, out: Output) -> int:
         out.json(asdict(digest))
     else:
         out.line(shown(digest.text, lines=True).rstrip("\n"))
-    if digest.facts or digest.sessions:
+    if digest.facts:
         return DONE
     then = "" if chosen.as_of is None else f" as of position {chosen.as_of:,}"
-    out.remark(f"no fact stands and no session has an episode{then}")
+    out.remark(f"no fact stands{then}")
     return NOTHING_FOUND
