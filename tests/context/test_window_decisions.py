@@ -15,6 +15,8 @@ from firsthand.formats import check
 from firsthand.formats.tool_definitions import DECIDE
 from firsthand.ledger.decision_log import ledger_of
 from firsthand.ledger.decisions import Decision, State
+from firsthand.ledger.effect import Effect
+from firsthand.ledger.statements import retract
 
 OLD = "Install with flamingonpm from quokka/mirror.toml."
 MIRROR = "quokka/mirror.toml"
@@ -205,6 +207,17 @@ def test_the_call_is_no_users_word_and_its_answer_no_memory(memory):
     volunteered = {fact.text: fact.volunteered for fact in memory.facts()}
     assert volunteered == {"zebracorn is the manager": True, "zebracorn": False}
     assert "\nabsent: " in answered(window, messages, {"query": "zebracorn"}, name="recall")
+
+
+def test_a_hint_of_a_call_that_quotes_what_is_out_is_hidden(memory):
+    """A term that stands in what is out is no hint, whichever event has it: the call that decided it quotes it."""
+    session = memory.session("s")
+    old = session.user(OLD)
+    call = session.tool_call(DECIDE, {"quote_old": OLD, "quote": PNPM})
+    assert not Effect(memory).hides(call.position, MIRROR)
+    retract(memory, old.pointer)
+    assert Effect(memory).hides(call.position, MIRROR)
+    assert not Effect(memory).hides(call.position, "pnpm")
 
 
 def test_a_digest_follows_when_the_turn_ends(memory):

@@ -4,8 +4,6 @@ The invariant: the digest of a position is the same whenever it is made, as long
 nothing that it rests on is erased; only facts that somebody asserted stand in it, each
 with its quote, that no decision of the ledger takes out, and none on what a tool, the web
 or an agent said before the user approved it.
-
-It decides nothing: what stands is the ledger's, how it is laid out is `digest`.
 """
 
 from __future__ import annotations

@@ -139,9 +139,11 @@ class Effect:
         return any(self._concerns(place, identity, words) for identity in (place.first, place.last) if identity)
 
     def hides(self, position: int, term: str) -> bool:
-        """Say whether a term of the event at a position is out."""
-        outs = (out for out in self._known().values() if out.event.position == position) if self.decided else ()
-        return any(out.whole is not None or term.casefold() in out.text.casefold() for out in outs)
+        """Say whether a term of the event at a position is out, or stands in what is: a later call may quote it."""
+        for out in self._known().values() if self.decided else ():
+            if (out.event.position == position and out.whole is not None) or term.casefold() in out.text.casefold():
+                return True
+        return False
 
     def out(self) -> Mapping[int, Out]:
         """Give the events that are out by a decision on all of them, by position, with what holds instead."""
