@@ -76,7 +76,7 @@ def wait_for_episode(environment: dict[str, str]) -> str:
 
 def test_a_string_of_the_first_session_appears_in_the_second_when_and_only_when_it_matters(environment):
     """Nothing is asked for: the address seen in session one stands before the model when its broker is spoken of."""
-    firsthand(environment, "install", "claude-code", "--user")
+    firsthand(environment, "install", "claude-code", "--yes")
     one = first_session(environment)
     after_compaction = next(
         hooked for hooked in one.hooked if hooked.event == "SessionStart" and hooked is not one.hooked[0]
@@ -107,7 +107,7 @@ def test_a_string_of_the_first_session_appears_in_the_second_when_and_only_when_
 
 def test_a_command_that_failed_before_is_remembered_before_it_is_run_again(environment):
     """Before the same command runs again, it is told that it failed, and where; others run in peace."""
-    firsthand(environment, "install", "claude-code", "--user")
+    firsthand(environment, "install", "claude-code", "--yes")
     first_session(environment)
     wait_for_episode(environment)
     two = session(environment)

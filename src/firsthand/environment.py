@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import sys
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 NAMESPACE = "default"
 """What a command takes where none is named."""
@@ -96,6 +100,55 @@ def host_folders() -> dict[str, Path]:
     """Give the folders that hosts' own variables name, by variable; those that are not set are left out."""
     named = {variable: os.environ.get(variable, "") for variable in HOST_VARIABLES}
     return {variable: _in_home(folder) for variable, folder in named.items() if folder}
+
+
+def passing_python() -> str:
+    """Say what kind of folder the running interpreter lives in that is emptied by itself; empty where it stays."""
+    named = {"UV_CACHE_DIR": "uv's cache", "PIP_CACHE_DIR": "pip's cache", "XDG_CACHE_HOME": "a cache"}
+    folders = [(Path(os.environ[name]), kind) for name, kind in named.items() if os.environ.get(name)]
+    for folder, kind in folders:
+        if Path(sys.prefix).is_relative_to(folder):
+            return kind
+    cached = {".cache", "Caches", "archive-v0", "environments-v2"} & {*Path(sys.prefix).parts}
+    return f"a cache ({cached.pop()})" if cached else ""
+
+
+def extra_command(extra: str) -> str:
+    """Give the command that adds an extra to this very installation: from the index or a clone, by uv, pipx or pip."""
+    source = _source_folder()
+    package = shlex.quote(f"{source or 'firsthand'}[{extra}]")
+    tool = _tool()
+    if tool == "uv":
+        return f"uv tool install --force {package}"
+    if tool == "pipx":
+        return f"pipx install --force {package}"
+    return f"{shlex.quote(sys.executable)} -m pip install {'-e ' if source else ''}{package}"
+
+
+def removal_command() -> str:
+    """Give the command that removes this installation."""
+    tool = _tool()
+    return {
+        "uv": "uv tool uninstall firsthand", "pipx": "pipx uninstall firsthand",
+    }.get(tool, f"{shlex.quote(sys.executable)} -m pip uninstall firsthand")  # fmt: skip
+
+
+def _tool() -> str:
+    """Name the tool that made the environment of this Python; empty for an ordinary one."""
+    parts = Path(sys.prefix).parts
+    pairs = {*pairwise(parts)}
+    return "uv" if ("uv", "tools") in pairs else "pipx" if ("pipx", "venvs") in pairs else ""
+
+
+def _source_folder() -> str:
+    """Give the folder that Firsthand was installed from, a clone; empty for an installation from the index."""
+    metadata = import_module("importlib.metadata")  # slow to import, and seldom asked
+    try:
+        text = metadata.distribution("firsthand").read_text("direct_url.json")
+    except metadata.PackageNotFoundError:  # run from its sources
+        return str(Path(__file__).parents[2])
+    url = json.loads(text)["url"] if text else ""
+    return unquote(urlsplit(url).path) if url.startswith("file://") and not url.endswith(".whl") else ""
 
 
 def plain_output() -> bool:

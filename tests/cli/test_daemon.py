@@ -230,7 +230,7 @@ def test_a_disk_that_hangs_holds_no_host(tmp_path, capfd):
 def test_a_fault_of_the_daemon_s_own_is_told_by_it(user):
     """What nobody foresaw in a worker stands in the daemon's state; the call is kept, and both live on."""
     folder = str(user.run_folder)
-    assert user.command("install", "cursor", "--user").returncode == 0
+    assert user.command("install", "cursor", "--yes").returncode == 0
     source = (
         "from firsthand.server import daemon, hook_answers\n"
         "def answered(*_): raise RuntimeError('unforeseen')\n"

@@ -87,7 +87,7 @@ def test_a_server_that_lives_on_is_no_evidence_against_servers(user):
 
 def test_the_first_answer_is_waited_for_where_a_session_begins(user):
     """A server that takes longer than a prompt waits for is waited for at a session's start, and its answer shown."""
-    assert user.command("install", "claude-code").returncode == 0
+    assert user.command("install", "claude-code", "--yes").returncode == 0
     slow = user.home / "python"
     slow.write_text(f'#!/bin/sh\nsleep 0.9\nexec {sys.executable} "$@"\n')
     slow.chmod(0o755)
@@ -155,7 +155,7 @@ def test_hooks_work_from_an_ordinary_installation(user, tmp_path):
         target.symlink_to(Path(module.__file__).parent)
     compileall.compile_dir(place / "firsthand", quiet=1)  # as pip does
     bare = str(Path(sys.executable).resolve())  # the interpreter that the virtual environment was made from
-    command = [bare, "-m", "firsthand", "install", "cursor"]
+    command = [bare, "-m", "firsthand", "install", "cursor", "--yes"]
     subprocess.run(command, env=user.environment | {"PYTHONPATH": str(place)}, capture_output=True, check=True)
     assert (user.state_folder / "installation").read_text() == f"{bare}\n{place}\n"
     answer = user.hook(prompt(1))

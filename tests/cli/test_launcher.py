@@ -23,7 +23,7 @@ ANY_PYTHON = shutil.which("python3", path="/usr/bin:/bin") or str(PYTHON.resolve
 def user(tmp_path):
     """A user who has installed hooks for Claude Code; the server is stopped and the store verified at the end."""
     person = Hooked(tmp_path)
-    assert person.command("install", "claude-code").returncode == 0
+    assert person.command("install", "claude-code", "--yes").returncode == 0
     yield person
     person.end()
     if (person.store / "firsthand.db").exists():
@@ -86,7 +86,7 @@ def test_a_deleted_environment_costs_no_call_and_is_told_once(user, python):
     found = user.command("doctor", "--json", "--no-canary")
     what = [finding["what"] for finding in json.loads(found.stdout)["findings"]]
     assert any("hooks were installed with" in line and "/gone/bin" in line for line in what)
-    assert user.command("install", "claude-code").returncode == 0
+    assert user.command("install", "claude-code", "--yes").returncode == 0
     user.hook(claude_prompt("prompt 3"), host="claude-code")
     assert until(lambda: user.said() == [f"prompt {number}" for number in range(4)] and not user.kept())
     assert "installed with" not in user.doctor("hooks")
@@ -177,7 +177,7 @@ def test_the_copies_are_the_user_s_alone_and_no_link_is_followed(user):
         target.write_text("mine")
         (user.state_folder / name).unlink()
         (user.state_folder / name).symlink_to(target)
-        assert user.command("install", "claude-code").returncode == 0
+        assert user.command("install", "claude-code", "--yes").returncode == 0
         assert (target.read_text(), (user.state_folder / name).is_symlink()) == ("mine", False)
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in user.state_folder.iterdir()}
     assert {name: modes[name] for name in ("hook.py", "firsthand-hook", "installation", "hosts.json")} == {
@@ -191,7 +191,7 @@ def test_a_folder_that_others_may_write_to_is_refused(user):
     settings = user.home / ".claude" / "settings.json"
     settings.unlink()
     user.state_folder.chmod(0o777)
-    done = user.command("install", "claude-code")
+    done = user.command("install", "claude-code", "--yes")
     assert done.returncode == 5
     assert f"chmod go-w {user.state_folder}" in done.stderr
     assert not settings.exists()
@@ -203,12 +203,12 @@ def test_an_uninstall_of_the_last_host_removes_the_copies(user):
     project = user.home / "project"
     project.mkdir()
     for arguments in (("codex",), ("gemini", "--project", project)):
-        assert user.command("install", *arguments).returncode == 0
+        assert user.command("install", *arguments, "--yes").returncode == 0
     user.hook(claude_prompt("hello"), host="claude-code")  # leaves the client compiled
     assert (user.state_folder / "__pycache__").is_dir()
     for arguments in (("claude-code",), ("codex",)):
-        assert user.command("install", *arguments, "--remove").returncode == 0
+        assert user.command("uninstall", *arguments, "--yes").returncode == 0
         assert user.launcher.exists()
     shutil.rmtree(project)  # a project that was deleted names nothing
-    assert user.command("install", "codex", "--remove").returncode == 0
+    assert user.command("uninstall", "codex", "--yes").returncode == 0
     assert [path.name for path in user.state_folder.iterdir() if path.name != "heads"] == []

@@ -94,7 +94,7 @@ class Hooked:
 
     def doctor(self, stage: str) -> str:
         """Say what the doctor finds at a stage, once hooks are installed for Cursor."""
-        assert self.command("install", "cursor").returncode == 0
+        assert self.command("install", "cursor", "--yes").returncode == 0
         report = json.loads(self.command("doctor", "--json", "--no-canary").stdout)
         return "; ".join(finding["what"] for finding in report["findings"] if finding["stage"] == stage)
 

@@ -44,9 +44,11 @@ def test_a_user_without_a_home_is_told_to_name_the_store(homeless, tmp_path, mon
 
 @pytest.mark.parametrize(
     "words",
-    ["store size", "recall x", "doctor", "install codex", "install codex --remove", "install", "agent jobs", "import",
-     "store verify", "agent switch recall off", "note add x", "store export -", "agent sleep", "agent list",
-     "agent episodes", "store follow", "store erase fh:x", "agent digest"],
+    [
+        "store size", "recall x", "doctor", "install codex --yes", "uninstall codex", "install", "uninstall",
+        "agent jobs", "import", "store verify", "agent switch recall off", "note add x", "store export -",
+        "agent sleep", "agent list", "agent episodes", "store follow", "store erase fh:x", "agent digest",
+    ],
 )  # fmt: skip
 def test_no_command_of_a_user_without_a_home_shows_a_traceback(homeless, capsys, monkeypatch, words, tmp_path):
     """Each command that needs the home folder is refused with what to set."""

@@ -15,14 +15,14 @@ import pytest
 from firsthand import Draft, Kind, Memory
 from firsthand.agents import health_line, jobs, pulse
 from firsthand.agents.faults import Fault, keep_fault
-from firsthand.agents.installation import Installed
 from firsthand.health import canary, stages
 from firsthand.health.doctor import Look, examine
 from firsthand.health.report import Finding, Rate, Severity, Stage
 from firsthand.health.stages import Inside
 from firsthand.health.surroundings import DaemonState, missing
+from firsthand.hosts.codex_trust import Held
 from firsthand.hosts.hook import HookEvent
-from firsthand.hosts.hook_trust import Held
+from firsthand.hosts.installation import Installed
 from firsthand.index.embed.port import callable_embedder
 from firsthand.log.index_files import path_of
 from firsthand.moment import Moment, now

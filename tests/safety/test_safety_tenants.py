@@ -251,6 +251,7 @@ OWN = "works on a store, a host's settings or a process of its own"
 COMMANDS: dict[str, list[str] | str] = {
     "demo": OWN,
     "install": ["install"],
+    "uninstall": ["uninstall"],
     "import": ["import nowhere.jsonl"],
     "recall": ["recall {query}", "recall {query} --explain", f"recall {RARE} --json"],
     "show": ["show {their_pointer}", "show {pointer}"],

@@ -121,16 +121,32 @@ def switch(place: Path, name: str, *, on: bool, project: Path | None = None) -> 
     """
     if name not in SWITCHES:
         raise InvalidArgument(f"expected one of the switches {', '.join(SWITCHES)}; got {name!r}")
-    data = small_files.read(place)
-    try:
-        members = json.loads(data) if data and data.strip() else {}
-    except (ValueError, RecursionError) as error:
-        raise InvalidArgument(f"expected a JSON object in {place}; got {error}. Mend or remove the file.") from error
-    if not isinstance(members, dict):
-        raise InvalidArgument(f"expected a JSON object in {place}; got {str(members)[:40]!r}. Mend or remove the file.")
+    members = _members(place)
     after = {**members, **turned(members, name, on=on, project=project)}
-    small_files.write(place, (json.dumps(after, indent=2, ensure_ascii=False) + "\n").encode())
+    _write(place, after)
     return _over(Settings(), place, after if project is None else after[PROJECTS][_key(project)])
+
+
+def set_tools(place: Path, host: str, *, on: bool) -> None:
+    """Say in a user's file whether a host has Firsthand's tools; what else it holds stays.
+
+    Raises:
+        InvalidArgument: the file holds no JSON object.
+        StoreError: it cannot be written.
+    """
+    members = _members(place)
+    before = members.get("tools", [])
+    hosts = {*before} if isinstance(before, list) else set()
+    after = sorted(hosts | {host} if on else hosts - {host})
+    if after == before:
+        return
+    members = {**members, "tools": after}
+    if not after:
+        del members["tools"]
+    if members:
+        _write(place, members)
+    else:
+        small_files.remove(place)
 
 
 def turned(members: Mapping[str, Any], name: str, *, on: bool, project: Path | None = None) -> dict[str, Any]:
@@ -163,6 +179,22 @@ def agent_of(cwd: str) -> str:
     folder = project_of(Path(cwd)) if cwd else Path("unknown")
     name = os.fsdecode(os.fsencode(folder.name)[:AGENT_BYTES_MAX])  # a folder of the agent's gets a name like it
     return f"{name or 'root'}-{blake2s(str(folder).encode('utf-8', 'surrogateescape')).hexdigest()[:6]}"
+
+
+def _members(place: Path) -> dict[str, Any]:
+    """Read a settings file of the user's, to change it."""
+    data = small_files.read(place)
+    try:
+        members = json.loads(data) if data and data.strip() else {}
+    except (ValueError, RecursionError) as error:
+        raise InvalidArgument(f"expected a JSON object in {place}; got {error}. Mend or remove the file.") from error
+    if not isinstance(members, dict):
+        raise InvalidArgument(f"expected a JSON object in {place}; got {str(members)[:40]!r}. Mend or remove the file.")
+    return members
+
+
+def _write(place: Path, members: Mapping[str, Any]) -> None:
+    small_files.write(place, (json.dumps(members, indent=2, ensure_ascii=False) + "\n").encode())
 
 
 def _of_project(below: Settings, place: Path, mine: Path) -> Settings:

@@ -21,7 +21,7 @@ Run = str | Callable[..., int]
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "demo": ("demo", "see it work on this machine, in seconds"),
-    "install": ("install", "connect the agents on this machine, or list them"),
+    "install": ("install", "connect the agents on this machine"),
     "import": ("imports", "take in past sessions of your agents"),
     "recall": ("recall", "find what was said or done"),
     "show": ("show", "read what a pointer names, byte for byte"),
@@ -36,6 +36,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "eval": ("eval", "the papers' evaluations, on any memory"),
     "serve": ("serve", "run the server of hooks, pages and MCP"),
     "mcp": ("mcp", "serve recall to any host that speaks MCP"),
+    "uninstall": ("uninstall", "take firsthand out of agents, or remove it all"),
     "hook": ("hook", "answer one hook; your agents' hosts run this"),
 }
 """By name: the file of the command or group, and its line on the first screen of help."""
@@ -161,7 +162,8 @@ def first_screen() -> str:
     for number, (name, (_, line)) in enumerate(COMMANDS.items()):
         if number == FIRST:
             lines += ["", "more, each with --help:"]
-        lines.append(f"  {name:<10} {line}")
+        if name != "hook":  # which hosts run, and nobody types
+            lines.append(f"  {name:<10} {line}")
     return "\n".join(lines)
 
 

@@ -17,7 +17,6 @@ from typing import Any
 from firsthand import InvalidArgument, Unresolvable, __version__, environment
 from firsthand.agents.agent import agents_of
 from firsthand.agents.health_line import looks
-from firsthand.agents.installation import installed
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import shown, table
 from firsthand.cli.exits import DAMAGED, DONE
@@ -27,6 +26,7 @@ from firsthand.health.doctor import Look, examine
 from firsthand.health.modes import name_failure
 from firsthand.health.report import Finding, HealthReport
 from firsthand.health.surroundings import DaemonState
+from firsthand.hosts.installation import installed
 from firsthand.server import hook_client, launcher
 from firsthand.value import asdict
 

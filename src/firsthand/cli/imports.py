@@ -26,7 +26,7 @@ REFUSED_SHOWN = 20
 def add(parser: Parser) -> None:
     """Add the arguments."""
     parser.describe(
-        _import, "Import transcripts, mails and message files; what is there already adds nothing.",
+        take_in, "Import transcripts, mails and message files; what is there already adds nothing.",
         """
         firsthand import                                    the usual places of the agents you use
         firsthand import ~/.claude/projects                 a folder, with all that is below it
@@ -41,7 +41,7 @@ def add(parser: Parser) -> None:
     )  # fmt: skip
 
 
-def _import(chosen: argparse.Namespace, out: Output) -> int:
+def take_in(chosen: argparse.Namespace, out: Output) -> int:
     """Import files and folders, or what the hosts keep in their usual places."""
     started = time.monotonic()
     mapping = dict(chosen.map)

@@ -1,271 +1,185 @@
-"""The command install: put hooks of ours into the settings of agents' hosts, or take them out.
+"""The command install: connect agents' hosts, with hooks, the MCP server, and leave for its tools.
 
-A file is changed by writing another one beside it and putting that in its place,
-with its mode kept and links followed; it is read again before, so that what
-somebody else wrote meanwhile is not lost, and a copy of it is kept. The invariant:
-when one file of a plan cannot be changed, none is.
+What will change is shown and asked for first. The invariant: nothing is changed that was not agreed to, on a terminal
+or by ``--yes``; one host that is refused does not hold up another.
 """
 
 from __future__ import annotations
 
 import argparse
-import difflib
-import os
-import stat
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from firsthand import InvalidArgument
-from firsthand.agents.installation import installed
-from firsthand.agents.installer import Change, Plan, backups, plan_install, plan_uninstall
+from firsthand import FirsthandError, InvalidArgument, environment
 from firsthand.agents.recording_rules import learn_secrets
-from firsthand.agents.settings import switch, user_file
+from firsthand.agents.settings import set_tools, switch, user_file
+from firsthand.cli import imports, inspect
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import shown
-from firsthand.cli.exits import DONE, NOTHING_FOUND
+from firsthand.cli.exits import DONE, NOTHING_FOUND, REFUSED
 from firsthand.cli.output import Output
-from firsthand.environment import default_store, home, host_folders
+from firsthand.cli.settings_files import agrees, ask, carry_out, project_of, show
+from firsthand.hosts.host_table import HOSTS, host_program
+from firsthand.hosts.installation import installed
+from firsthand.hosts.installer import Plan, hosts_here, plan_install
+from firsthand.hosts.places import usual_places
+from firsthand.hosts.registration import READ_TOOLS
 from firsthand.server import launcher
-from firsthand.value import asdict
-
-ATTEMPTS_MAX = 3
 
 
 def add(parser: Parser) -> None:
     """Add the arguments."""
     parser.describe(
-        _install, "Let an agent's host run the hooks of Firsthand; without a host, list where they are.",
+        _install, "Connect the agents on this machine: hooks, MCP server, and leave for its tools that only read.",
         """
-        firsthand install                               the hosts on this machine, and what is installed
-        firsthand install claude-code                   for all projects of this user
-        firsthand install codex --project .             for one project
+        firsthand install                               every host that is on this machine; asks first
+        firsthand install --yes --allow-tools           the same in a script
+        firsthand install codex --project .             one host, for one project
         firsthand install gemini --dry-run              what would change
         firsthand install claude-code --redact          secrets become marks before they are written
-        firsthand install claude-code --remove          take the hooks out again; all else stays as it is
         """,
     )  # fmt: skip
-    parser.add_argument("host", nargs="?", metavar="HOST", help="claude-code, codex, gemini, cursor, vscode or copilot")
-    whom = parser.add_mutually_exclusive_group()
-    whom.add_argument("--project", nargs="?", const=".", metavar="DIR", help="for this project only; default .")
-    whom.add_argument("--user", action="store_true", help="for all projects of this user, which is the default")
+    parser.add_argument("host", nargs="?", metavar="HOST", help=f"{', '.join(HOSTS)}; default: all that are here")
+    parser.add_argument("--project", nargs="?", const=".", metavar="DIR", help="for this project only; default .")
     parser.add_argument("--dry-run", action="store_true", help="show what would change and write nothing")
+    parser.add_argument("--yes", action="store_true", help="do not ask before files are changed")
+    parser.add_argument("--allow-tools", action="store_true", help="let the tools that only read run unasked")
     parser.add_argument("--tool-output", action="store_true", help="let hooks replace large results of Claude's tools")
     parser.add_argument("--redact", action="store_true", help="replace secrets before anything is written")
-    parser.add_argument("--remove", action="store_true", help="take the hooks out of the host's settings")
+    parser.add_argument("--import", action="store_true", dest="past", help="take in past sessions of your agents")
 
 
 def _install(chosen: argparse.Namespace, out: Output) -> int:
-    if chosen.host is not None:
-        return _carry_out(chosen, out)
-    if chosen.remove:
-        raise InvalidArgument("name the host whose hooks to remove, such as: firsthand install claude-code --remove")
-    return _tell(chosen, out)
+    # 1) What is here, and what would change.
+    if kind := environment.passing_python():
+        raise InvalidArgument(
+            f"expected a Firsthand that stays; {sys.prefix} is {kind}, which is emptied, and hooks would name it. "
+            "Run: uv tool install 'firsthand[agents]', then: firsthand install"
+        )
+    hosts = [chosen.host] if chosen.host else hosts_here(environment.home(), environment.host_folders())
+    if not hosts:
+        out.warn(f"firsthand: no known host is on this machine; name one to be installed to: {', '.join(HOSTS)}")
+        return NOTHING_FOUND
+    plans, refused = _plans(chosen, hosts, out, allow=chosen.allow_tools)
+    if chosen.dry_run:
+        for plan in plans:
+            show(plan, out)
+        return REFUSED if refused else DONE
+    # 2) Agreement.
+    if any(not plan.is_none for plan in plans):
+        if not agrees(plans, out, yes=chosen.yes, typed=f"firsthand install{_words(chosen)} --yes"):
+            return REFUSED
+        if not chosen.allow_tools and not chosen.yes and server_command(chosen) and out.terminal:
+            question = f"May agents use {', '.join(READ_TOOLS)}, which only read, without asking each time? [Y/n] "
+            chosen.allow_tools = ask(question, default=True)
+            plans, _ = _plans(chosen, [plan.host for plan in plans], out, allow=chosen.allow_tools)
+    # 3) The files, and what the agents are told.
+    for plan in plans:
+        _carry_out(plan, chosen, out)
+    return _offer(chosen, out) or (REFUSED if refused else DONE)
 
 
-def hook_command(host: str, store: str | None, namespace: str | None) -> list[str]:
-    """Give the command that a host runs: the launcher in the user's state folder."""
-    return [str(launcher.path()), host, *_named(store, namespace)]
+def _words(chosen: argparse.Namespace) -> str:
+    return (f" {chosen.host}" if chosen.host else "") + (f" --project {chosen.project}" if chosen.project else "")
 
 
-def _named(store: str | None, namespace: str | None) -> list[str]:
-    where = ["--store", str(Path(store).expanduser().absolute())] if store else []
-    return where + (["--namespace", namespace] if namespace else [])
+def _plans(
+    chosen: argparse.Namespace, hosts: list[str] | tuple[str, ...], out: Output, *, allow: bool
+) -> tuple[list[Plan], int]:
+    """Plan each host; one that is refused is told, and alone it is an error."""
+    plans, refused = [], 0
+    for host in hosts:
+        try:
+            plans.append(_plan(chosen, host, allow=allow))
+        except FirsthandError as error:
+            if chosen.host:
+                raise
+            out.warn(f"firsthand: {host}: {shown(str(error))}")
+            refused += 1
+    return plans, refused
 
 
-# carrying out --------------------------------------------------------------------------------------
-
-
-def _carry_out(chosen: argparse.Namespace, out: Output) -> int:
-    done = "uninstalled" if chosen.remove else "installed"
-    for _ in range(ATTEMPTS_MAX):
-        plan = _plan(chosen)
-        if chosen.dry_run:
-            return _show(plan, out)
-        settings = plan.changes[0].path
-        if not chosen.remove:
-            launcher.write(settings)
-        notes = _write(plan)
-        if notes is not None:
-            if chosen.remove:
-                launcher.remove(settings)
-            notes += [] if chosen.remove else _offer_redaction(chosen, out)
-            return _report(plan, notes, done, out)
-    raise InvalidArgument(f"{plan.changes[0].path} is being written by something else; close it and run this again")
-
-
-def _offer_redaction(chosen: argparse.Namespace, out: Output) -> list[str]:
-    """Switch on that secrets are replaced before they are written: by the option, or asked for on a terminal."""
-    store = Path(chosen.store).expanduser() if chosen.store else default_store()
-    wanted = chosen.redact
-    if not wanted and not out.as_json and sys.stdin.isatty() and sys.stdout.isatty():
-        out.line("Replace passwords and keys by marks before anything is written? What is replaced cannot be had back.")
-        wanted = input("[y/N] ").strip().casefold() in {"y", "yes"}
-    learned = learn_secrets(store)
-    notes = [] if learned else ["secrets are known by shape alone; more of them: pip install 'firsthand[secrets]'"]
-    if wanted:
-        switch(user_file(store), "redact", on=True)
-        notes.append("secrets are replaced before they are written; undo: firsthand agent switch redact off")
-    return notes
-
-
-def _plan(chosen: argparse.Namespace) -> Plan:
-    project = None if chosen.project is None else Path(chosen.project).expanduser().absolute()
-    if project is not None and not project.is_dir():
-        raise InvalidArgument(f"expected the folder of a project after --project; there is no folder {project}")
-    if chosen.remove:
-        return plan_uninstall(chosen.host, home=home(), project=project, folders=host_folders())
-    server: list[str] = []
-    if find_spec("mcp") is not None:
-        server = [sys.executable, "-P", "-m", "firsthand", "mcp", *_named(chosen.store, chosen.namespace)]
+def _plan(chosen: argparse.Namespace, host: str, *, allow: bool) -> Plan:
     return plan_install(
-        chosen.host,
-        hook_command(chosen.host, chosen.store, chosen.namespace),
-        home=home(),
-        project=project,
-        folders=host_folders(),
-        server=server,
+        host,
+        [str(launcher.path()), host, *_named(chosen)],
+        home=environment.home(),
+        project=project_of(chosen),
+        folders=environment.host_folders(),
+        server=server_command(chosen),
+        allow=allow,
         waits=chosen.tool_output,
-        switches=user_file(Path(chosen.store).expanduser() if chosen.store else default_store())
-        if chosen.tool_output
-        else None,
     )
 
 
-def _write(plan: Plan) -> list[str] | None:
-    """Write what changes, with a copy of what was there; give a note for each copy.
-
-    Returns:
-        None when somebody else wrote one of the files meanwhile; a new plan knows what they wrote.
-    """
-    wanted = [change for change in plan.changes if not change.is_none]
-    for change in wanted:
-        _check_writable(change.path)
-    notes = []
-    for change in wanted:
-        target = Path(os.path.realpath(change.path))
-        if _now(target) != change.before:
-            return None
-        if change.after is None:
-            target.unlink()
-        else:
-            copy = _keep_copy(change)
-            notes += [f"what was there is kept in {copy}"] if copy else []
-            launcher.put(target, change.after, target.stat().st_mode & 0o777 if target.exists() else 0o644)
-        if change.backup is not None:
-            change.backup.unlink()
-    return notes
+def server_command(chosen: argparse.Namespace) -> list[str]:
+    """Give the command of the MCP server; empty where the packages for it are missing."""
+    if find_spec("mcp") is None:
+        return []
+    return [sys.executable, "-P", "-m", "firsthand", "mcp", *_named(chosen)]
 
 
-def _check_writable(path: Path) -> None:
-    """Refuse a file that its owner made read-only: replacing it would go round that.
-
-    Raises:
-        InvalidArgument: it is read-only, or no file.
-    """
-    try:
-        mode = path.stat().st_mode
-    except FileNotFoundError:  # it will be made
-        return
-    if not stat.S_ISREG(mode):
-        raise InvalidArgument(f"expected a file at {path}; something else is there. Nothing was changed")
-    if not mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH):
-        raise InvalidArgument(f"{path} is read-only. Make it writable (chmod u+w) and run this again")
+def _named(chosen: argparse.Namespace) -> list[str]:
+    where = ["--store", str(Path(chosen.store).expanduser().absolute())] if chosen.store else []
+    return where + (["--namespace", chosen.namespace] if chosen.namespace else [])
 
 
-def _now(path: Path) -> bytes | None:
-    """Read a file as it is now; None when there is none."""
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
+def _carry_out(plan: Plan, chosen: argparse.Namespace, out: Output) -> None:
+    """Write one host's files, then what its agents are told of the tools."""
+    home, folders, project = environment.home(), environment.host_folders(), project_of(chosen)
+    hooks = host_program(plan.host).hooks_file(home, project, folders)
+    to_do = [*plan.to_do]
+    if not chosen.tool_output and not server_command(chosen):
+        command = environment.extra_command("agents")
+        to_do.append(f"MCP server and inspector need more packages: {command}, then: firsthand install")
+
+    def anew() -> Plan:
+        return _plan(chosen, plan.host, allow=chosen.allow_tools)
+
+    if hooks is not None:
+        launcher.write(hooks)
+    ran = carry_out(plan, anew, out, done="installed", to_do=to_do)
+    place = user_file(_store(chosen))
+    if ran and server_command(chosen):
+        set_tools(place, plan.host, on=True)
+    if chosen.tool_output:
+        switch(place, "tool_output", on=True, project=project)
+    for hooks_of in installed(home, project, folders):
+        if hooks_of.host == plan.host and hooks_of.waits and not out.as_json:
+            out.line(f"  held back by {plan.host}: {hooks_of.waits}")
 
 
-def _keep_copy(change: Change) -> Path | None:
-    """Keep a copy of a file beside it, unless one that is the same is there; None when there is nothing to keep.
-
-    Raises:
-        InvalidArgument: there are too many copies already.
-    """
-    if change.before is None or change.backup is not None:
-        return None
-    for copy in backups(change.path):
-        try:
-            descriptor = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            if copy.read_bytes() == change.before:
-                return copy
-            continue
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(change.before)
-        return copy
-    raise InvalidArgument(f"{change.path} has too many copies beside it already; remove some of them")
+# what else is offered ------------------------------------------------------------------------------
 
 
-# telling -------------------------------------------------------------------------------------------
-
-
-def _report(plan: Plan, notes: list[str], done: str, out: Output) -> int:
-    to_do = list(plan.to_do)
+def _offer(chosen: argparse.Namespace, out: Output) -> int:
+    """Offer redaction, the import of past sessions, and a look at the memory."""
+    asks = out.terminal and sys.stdin.isatty() and not chosen.yes and not out.as_json
+    store = _store(chosen)
+    if not learn_secrets(store):
+        out.remark(f"  secrets are known by shape alone; more of them: {environment.extra_command('secrets')}")
+    question = "Replace passwords and keys by marks before anything is written? What is replaced is gone. [y/N] "
+    if chosen.redact or (asks and ask(question, default=False)):
+        switch(user_file(store), "redact", on=True)
+        out.remark("  secrets are replaced before they are written; undo: firsthand agent switch redact off")
+    past = sorted({place.host for place in usual_places() if place.exists})
+    code = DONE
+    if past and (
+        chosen.past or (asks and ask(f"Take in the past sessions of {', '.join(past)}? [Y/n] ", default=True))
+    ):
+        code = imports.take_in(argparse.Namespace(**vars(chosen), paths=[], map=[]), out)
+    elif past and not out.as_json:
+        out.line("past sessions: firsthand import")
     if out.as_json:
-        changed = [str(change.path) for change in plan.changes if not change.is_none]
-        out.json({"host": plan.host, "done": done, "changed": changed, "notes": notes, "to_do": to_do})
-        return DONE
-    if plan.is_none:
-        already = "already installed" if done == "installed" else "nothing of firsthand is there"
-        out.line(f"{plan.host}: {already}; {shown(str(plan.changes[0].path))} stays as it is")
-    for change in plan.changes:
-        if not change.is_none:
-            did = "removed" if change.after is None else "written" if change.before is None else "changed"
-            out.line(f"{plan.host}: {did} {shown(str(change.path))} ({change.what})")
-    for note in notes:
-        out.remark(f"  {shown(note)}")
-    for line in to_do:
-        out.line(f"  to do: {shown(line)}")
-    return DONE
+        return code
+    if asks and server_command(chosen):
+        out.line("look at the memory, once, within ten minutes; later: firsthand inspect")
+        out.line(inspect.link(store, chosen.namespace or environment.default_namespace(), "sessions", out))
+        return code
+    out.line("now start your agent; look at its memory: firsthand inspect")
+    return code
 
 
-def _show(plan: Plan, out: Output) -> int:
-    """Show what would change, as a difference; write nothing."""
-    if out.as_json:
-        changes = [
-            {
-                "path": str(change.path),
-                "what": change.what,
-                "after": None if change.after is None else change.after.decode(),
-            }
-            for change in plan.changes
-            if not change.is_none
-        ]
-        out.json({"host": plan.host, "changes": changes, "to_do": list(plan.to_do)})
-        return DONE
-    for change in plan.changes:
-        before, after = ((side or b"").decode().splitlines() for side in (change.before, change.after))
-        for line in difflib.unified_diff(before, after, str(change.path), str(change.path), lineterm=""):
-            out.line(shown(line, lines=True))
-    for step in plan.to_do:
-        out.line(f"  to do: {shown(step)}")
-    out.remark("nothing was written" if not plan.is_none else "nothing would change")
-    return DONE
-
-
-def _tell(chosen: argparse.Namespace, out: Output) -> int:
-    """List the hosts' settings that are there, and what of ours is in them."""
-    project = Path(chosen.project).expanduser().absolute() if chosen.project is not None else Path.cwd()
-    hosts = installed(home(), project, host_folders())
-    for host in hosts:
-        if out.as_json:
-            out.json(asdict(host) | {"where": str(host.where), "waits": host.waits})
-            continue
-        state = host.fault or (
-            "not installed" if not host.events
-            else f"installed, {len(host.events)} events"
-            + (f"; held back by the host: {host.waits}" if host.waits else "")
-            if host.current
-            else f"out of date: run {host.mend}"
-        )  # fmt: skip
-        out.line(f"{host.host:<12} {host.scope:<8} {shown(str(host.where))}: {shown(state)}")
-    if not hosts:
-        out.warn("firsthand: no settings of a known host are here; install one with: firsthand install HOST")
-        return NOTHING_FOUND
-    return DONE
+def _store(chosen: argparse.Namespace) -> Path:
+    return Path(chosen.store).expanduser() if chosen.store else environment.default_store()

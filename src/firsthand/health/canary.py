@@ -26,7 +26,6 @@ from pathlib import Path
 from firsthand import environment, moment
 from firsthand.agents import health_line, settings, small_files
 from firsthand.agents.hook_answer import answer_hook
-from firsthand.agents.installation import Installed
 from firsthand.agents.pulse import CANARY
 from firsthand.answer import Query
 from firsthand.errors import FirsthandError
@@ -34,7 +33,8 @@ from firsthand.event import Event
 from firsthand.health import rows
 from firsthand.health.report import Finding, Rate, Stage, broken, note
 from firsthand.health.surroundings import commands
-from firsthand.hosts.hook_settings import LAUNCHER
+from firsthand.hosts.installation import Installed
+from firsthand.hosts.registration import LAUNCHER
 from firsthand.ledger.ledger_recall import recall
 from firsthand.moment import Moment
 from firsthand.space import Space

@@ -18,12 +18,12 @@ from pathlib import Path
 from firsthand import environment, moment
 from firsthand.agents import health_line, pulse, small_files
 from firsthand.agents.health_line import LINE_CHARACTERS_MAX
-from firsthand.agents.installation import Installed
 from firsthand.errors import FirsthandError
 from firsthand.health import canary, measures, stages, surroundings
 from firsthand.health.report import AgentHealth, Finding, HealthReport, Rate, Stage, broken, degraded, in_order, note
 from firsthand.health.stages import Inside
 from firsthand.health.surroundings import Around, DaemonState
+from firsthand.hosts.installation import Installed
 from firsthand.log.database import translating
 from firsthand.log.mark import Marks
 from firsthand.moment import Moment

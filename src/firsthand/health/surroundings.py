@@ -17,12 +17,12 @@ from pathlib import Path
 from shutil import which
 
 from firsthand.agents import faults, health_line, jobs, settings
-from firsthand.agents.installation import Installed
 from firsthand.agents.pulse import Fired
 from firsthand.agents.waiting_calls import KeptCalls
 from firsthand.health import rows
 from firsthand.health.report import Finding, Stage, broken, degraded, note
 from firsthand.hosts.hook import HookEvent
+from firsthand.hosts.installation import Installed
 from firsthand.moment import Moment
 from firsthand.space import Space
 from firsthand.storage import over_budget
@@ -131,12 +131,12 @@ def hooks(seen: Around) -> Iterator[Finding]:
     of_project = {place.host for place in places if place.scope == "project" and place.events}
     if {"vscode", "copilot"} <= of_project:
         what = "VS Code runs the hooks of vscode and of copilot: what happens in it is recorded in two sessions"
-        yield degraded(Stage.HOOKS, what, "firsthand install copilot --remove --project .")
+        yield degraded(Stage.HOOKS, what, "firsthand uninstall copilot --project .")
     for host in dict.fromkeys(place.host for place in places):
         where = [str(place.where) for place in places if place.host == host and place.events]
         if len(where) > 1:
             what = f"every hook of {host} runs {len(where)} times, by {' and '.join(where)}; it is answered once"
-            yield note(Stage.HOOKS, what, f"firsthand install {host} --remove, in one")
+            yield note(Stage.HOOKS, what, f"firsthand uninstall {host}, in one")
 
 
 def _place(place: Installed, seen: Around) -> Iterator[Finding]:

@@ -28,7 +28,7 @@ from firsthand.server.auth import TOKEN_FILE
 
 LAUNCHER_FILE, CLIENT_FILE, HOSTS_FILE, UNANSWERED_FILE = "firsthand-hook", "hook.py", "hosts.json", "unanswered"
 _SCRIPT = """#!/bin/sh
-# Written by "firsthand install"; "firsthand install HOST --remove" takes it away.
+# Written by "firsthand install"; "firsthand uninstall" takes it away.
 here=${{0%/*}}
 python={python}
 if [ -r "$here/hook.py" ]; then

@@ -10,7 +10,6 @@ from typing import Any
 
 from firsthand import environment
 from firsthand.agents import health_line
-from firsthand.agents.installation import installed
 from firsthand.agents.side_files import files_holding
 from firsthand.answer import Query, Scope
 from firsthand.errors import InvalidArgument
@@ -19,6 +18,7 @@ from firsthand.health import canary
 from firsthand.health.doctor import Look, examine
 from firsthand.health.erasure import drawn, proof_of, whole_records
 from firsthand.health.report import HealthReport, Severity, Stage
+from firsthand.hosts.installation import installed
 from firsthand.ledger.ledger_recall import recall
 from firsthand.moment import parse as parse_time
 from firsthand.pointer import parse

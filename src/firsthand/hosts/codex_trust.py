@@ -20,7 +20,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from firsthand.errors import FormatError
-from firsthand.hosts.hook_settings import is_ours, read_object
+from firsthand.hosts import jsonc
+from firsthand.hosts.registration import is_ours
 from firsthand.value import value
 
 SECONDS_DEFAULT = 600
@@ -55,7 +56,7 @@ def held(paths: Collection[str], settings: str, configuration: str) -> Held:
     """
     states = _states(configuration)
     by_reason: dict[str, list[str]] = {"untrusted": [], "changed": [], "off": []}
-    hooks = read_object(settings).get("hooks")
+    hooks = jsonc.plain(settings).get("hooks")
     for event, groups in hooks.items() if isinstance(hooks, dict) else ():
         for number, group in enumerate(groups if isinstance(groups, list) else ()):
             for place, handler in enumerate(_handlers(group)):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from firsthand.agents.installation import PLUGIN, PLUGIN_NAME, installed
+from firsthand.hosts.installation import PLUGIN, PLUGIN_NAME, installed
 
 HOOKS = Path(__file__).parents[2] / "plugins" / "claude-code" / "hooks" / "hooks.json"
 

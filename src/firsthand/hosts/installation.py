@@ -1,24 +1,26 @@
 """Which hosts on this machine run hooks of ours, at which events, by which command.
 
-Read from the settings files of the hosts, whose places it knows from
-`hosts.hook_settings`. The invariant: a file that cannot be read, or that Firsthand
-would not change, is told as such; it is not taken for one without hooks.
+Read from the settings files of the hosts, whose places it knows from `host_table`. The
+invariant: a file that cannot be read, or that Firsthand would not change, is told as such; it
+is not taken for one without hooks.
 """
 
 from __future__ import annotations
 
 import errno
-import json
+import os
 import shlex
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from shutil import which
 from typing import Any
 
-from firsthand.agents import small_files
 from firsthand.errors import FormatError
-from firsthand.hosts.hook_settings import EARLIER, SETTINGS, HookSettings, settings_of, told_of_ours
-from firsthand.hosts.hook_trust import Held, held
+from firsthand.hosts import jsonc
+from firsthand.hosts.codex_trust import Held, held
+from firsthand.hosts.host_table import HOSTS, HostProgram, host_program
+from firsthand.hosts.registration import EARLIER, hooks_of_ours
 from firsthand.value import value
 
 FILE_BYTES_MAX = 16 * 1024 * 1024
@@ -70,7 +72,7 @@ class Installed:
             return f"claude plugin update {PLUGIN_NAME}, with firsthand on PATH"
         if self.scope == "user":
             return f"firsthand install {self.host}"
-        folders = len(Path(settings_of(self.host).project).parts)
+        folders = len(Path(host_program(self.host).project).parts)
         return f"firsthand install {self.host} --project {shlex.quote(str(self.where.parents[folders - 1]))}"
 
 
@@ -84,47 +86,44 @@ def installed(
         project: its folder.
         folders: those that the hosts' own variables name (`environment.host_folders`).
     """
-    trust = host_folder(_TRUSTING, home, folders) / _TRUST_FILE
+    trust = host_program(_TRUSTING).home_folder(home, folders) / _TRUST_FILE
     places = [_look(*place, trust) for place in _places(home, project, folders or {}) if place[1].exists()]
     return (*places, *_of_plugins(home, project, folders or {}))
 
 
-def settings_file(
-    host: str, home: Path, project: Path | None = None, folders: Mapping[str, Path] | None = None
-) -> Path | None:
-    """Give the file in which a host is told of hooks, of the user or of a project; None: it has none of the user's.
+def read_settings(path: Path) -> bytes | None:
+    """Read a settings file of a host, which may be a link to one; None when there is none.
 
     Raises:
-        InvalidArgument: no host has this name.
+        OSError: it cannot be read, or is a device or a pipe, which is never waited for.
+        FormatError: it has more than `FILE_BYTES_MAX`.
     """
-    settings = settings_of(host)
-    if project is not None:
-        return project / settings.project
-    return host_folder(host, home, folders) / settings.user if settings.user else None
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    except FileNotFoundError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        data = file.read(FILE_BYTES_MAX + 1)
+    if len(data) > FILE_BYTES_MAX:
+        raise FormatError(f"expected settings of at most {FILE_BYTES_MAX:,} bytes in {path}; it has more")
+    return data
 
 
-def host_folder(host: str, home: Path, folders: Mapping[str, Path] | None = None) -> Path:
-    """Give the folder of the user's in which a host keeps its own; it is there when the host was ever used.
-
-    Raises:
-        InvalidArgument: no host has this name.
-    """
-    settings = settings_of(host)
-    return (folders or {}).get(settings.variable) or home / settings.folder
-
-
-def _places(home: Path, project: Path | None, folders: Mapping[str, Path]) -> Iterator[tuple[HookSettings, Path, str]]:
-    for settings in SETTINGS.values():
-        of_user = settings_file(settings.host, home, None, folders)
+def _places(home: Path, project: Path | None, folders: Mapping[str, Path]) -> Iterator[tuple[HostProgram, Path, str]]:
+    for program in HOSTS.values():
+        of_user = program.hooks_file(home, None, folders)
         if of_user is not None:
-            yield settings, of_user, "user"
+            yield program, of_user, "user"
         if project is not None:
-            yield settings, project / settings.project, "project"
+            yield program, project / program.project, "project"
 
 
 def _of_plugins(home: Path, project: Path | None, folders: Mapping[str, Path]) -> Iterator[Installed]:
     """Look into the plugins of Claude Code that are switched on; its list of them was seen with version 2.1.330."""
-    settings, folder = settings_of("claude-code"), host_folder("claude-code", home, folders)
+    program = host_program("claude-code")
+    folder = program.home_folder(home, folders)
     path = folder / _PLUGINS_FILE
     if not path.exists():
         return
@@ -134,8 +133,8 @@ def _of_plugins(home: Path, project: Path | None, folders: Mapping[str, Path]) -
     try:
         listed = _json(path).get("plugins")
         chosen = [_json(switch).get("enabledPlugins") for switch in switches if switch.exists()]
-    except (OSError, ValueError) as error:
-        yield Installed(settings.host, path, PLUGIN, fault=f"{path} or settings beside it cannot be read: {error}")
+    except (OSError, ValueError, FormatError) as error:
+        yield Installed(program.host, path, PLUGIN, fault=f"{path} or settings beside it cannot be read: {error}")
         return
     on: dict[str, Any] = {}
     for plugin in chosen:
@@ -143,44 +142,35 @@ def _of_plugins(home: Path, project: Path | None, folders: Mapping[str, Path]) -
     for name, places in listed.items() if isinstance(listed, dict) else ():
         for place in places if isinstance(places, list) and on.get(name) is True else ():
             where = Path(str(place.get("installPath"))) / "hooks" / "hooks.json" if isinstance(place, dict) else path
-            hooks = _look(settings, where, PLUGIN)
+            hooks = _look(program, where, PLUGIN)
             if hooks.events or name == PLUGIN_NAME:
                 yield hooks
 
 
 def _json(path: Path) -> dict[str, Any]:
-    """Read a JSON object.
-
-    Raises:
-        ValueError: it is none.
-    """
-    settings = json.loads(_read(path))
-    if not isinstance(settings, dict):
-        raise ValueError(f"expected a JSON object in {path}; got {type(settings).__name__}")  # noqa: TRY004 - as json does
-    return settings
+    return jsonc.plain(_text(path))
 
 
-def _look(settings: HookSettings, where: Path, scope: str, trust: Path | None = None) -> Installed:
+def _look(program: HostProgram, where: Path, scope: str, trust: Path | None = None) -> Installed:
     try:
-        content = _read(where)
-        hooks = told_of_ours(content)
+        content = _text(where)
+        hooks = hooks_of_ours(content)
         waiting = Held()
-        if settings.host == _TRUSTING and trust is not None:
+        if program.host == _TRUSTING and trust is not None:
             paths = {str(where), str(where.resolve())}
-            waiting = held(paths, content, _read(trust) if trust.exists() else "")
+            waiting = held(paths, content, _text(trust) if trust.exists() else "")
     except (OSError, ValueError, FormatError) as error:
-        return Installed(settings.host, where, scope, fault=f"{where} cannot be read: {error}")
+        return Installed(program.host, where, scope, fault=f"{where} cannot be read: {error}")
     current = (
-        set(hooks.events) >= {line.event for line in settings.lines}
+        set(hooks.events) >= {line.event for line in program.lines}
         and len(hooks.commands) == 1
         and _runs(hooks.commands[0])
     )
-    return Installed(settings.host, where, scope, hooks.events, "; ".join(hooks.commands), current, held=waiting)
+    return Installed(program.host, where, scope, hooks.events, "; ".join(hooks.commands), current, held=waiting)
 
 
-def _read(path: Path) -> str:
-    """Read a settings file of a host, which may be a link to one; a device or a pipe is refused."""
-    data = small_files.beginning(path, FILE_BYTES_MAX)
+def _text(path: Path) -> str:
+    data = read_settings(path)
     if data is None:
         raise FileNotFoundError(errno.ENOENT, "it is not there")
     return data.decode("utf-8-sig")

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
+import tomllib
 
 import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from firsthand.agents.tool_table import TOOLS
 from firsthand.errors import FormatError, InvalidArgument
 from firsthand.hosts.hook_hosts import HOST_NAMES, named
-from firsthand.hosts.hook_settings import (
-    SETTINGS,
+from firsthand.hosts.host_table import HOSTS, host_program
+from firsthand.hosts.registration import (
+    READ_TOOLS,
+    hooks_of_ours,
     is_ours,
-    settings_of,
-    told_of_ours,
+    server_of_ours,
     with_hooks,
-    with_members,
+    with_leave,
     with_server,
     without_hooks,
+    without_leave,
     without_server,
 )
 
@@ -110,11 +115,11 @@ SHAPES = {
 @pytest.mark.parametrize("host", HOST_NAMES)
 def test_what_is_written_is_of_the_hosts_shape(host):
     """The file is valid by the host's own shape, with events that it fires and timeouts that are small."""
-    written = with_hooks("", settings_of(host), COMMAND)
+    written = with_hooks("", host_program(host), COMMAND)
     jsonschema.validate(json.loads(written), SHAPES[host])
     assert written.endswith("}\n")
-    told = told_of_ours(written)
-    assert set(told.events) == {line.event for line in SETTINGS[host].lines}
+    told = hooks_of_ours(written)
+    assert set(told.events) == {line.event for line in HOSTS[host].lines}
     assert told.commands == (shlex.join(COMMAND),)
     events = named(host).events
     assert [name for name in told.events if name not in events] == []
@@ -122,13 +127,13 @@ def test_what_is_written_is_of_the_hosts_shape(host):
 
 def test_claude_code_runs_the_program_itself():
     """The command stands apart from its arguments, and the host waits only where an answer can come back."""
-    hooks = json.loads(with_hooks("", settings_of("claude-code"), COMMAND))["hooks"]
+    hooks = json.loads(with_hooks("", host_program("claude-code"), COMMAND))["hooks"]
     (prompt,) = hooks["UserPromptSubmit"]
     assert prompt == {"hooks": [{"type": "command", "command": COMMAND[0], "args": COMMAND[1:], "timeout": 5}]}
     assert hooks["PreToolUse"][0]["matcher"] == "Bash|Edit|Write|MultiEdit|NotebookEdit"
     aside = {event for event, (group,) in hooks.items() if group["hooks"][0].get("async")}
     assert aside == {"PostToolUse", "SubagentStop", "Stop"}
-    waiting = json.loads(with_hooks("", settings_of("claude-code"), COMMAND, waits=True))["hooks"]
+    waiting = json.loads(with_hooks("", host_program("claude-code"), COMMAND, waits=True))["hooks"]
     assert [event for event, (group,) in waiting.items() if "async" in group["hooks"][0]] == []
 
 
@@ -136,8 +141,8 @@ def test_claude_code_runs_the_program_itself():
 def test_installing_twice_is_installing_once(host):
     """A second time the text is the same byte for byte, whatever its indentation and line ends."""
     before = '{\r\n\t"theme": "dark",\r\n\t"n": [1, 2.5]\r\n}'
-    once = with_hooks(before, settings_of(host), COMMAND)
-    assert with_hooks(once, settings_of(host), COMMAND) == once
+    once = with_hooks(before, host_program(host), COMMAND)
+    assert with_hooks(once, host_program(host), COMMAND) == once
     assert "\r\n\t" in once
     assert once.count("\n") == once.count("\r\n")
     assert not once.endswith("\n")
@@ -146,13 +151,13 @@ def test_installing_twice_is_installing_once(host):
 @pytest.mark.parametrize("host", HOST_NAMES)
 def test_an_older_install_is_renewed_in_its_place(host):
     """Another command of ours is replaced where it stands; what stands around it keeps its place."""
-    one, settings = SETTINGS[host].lines[0].event, settings_of(host)
+    one, settings = HOSTS[host].lines[0].event, host_program(host)
     theirs = [{"hooks": [{"type": "command", "command": f"echo {word}"}]} for word in "ab"]
     if settings.shape != "nested":
         theirs = [{"command": "echo a"}, {"command": "echo b"}]
     old = json.loads(with_hooks("", settings, OLDER))
     old["hooks"][one] = [theirs[0], *old["hooks"][one], theirs[1]]
-    old["hooks"]["Gone"] = list(old["hooks"][SETTINGS[host].lines[1].event])
+    old["hooks"]["Gone"] = list(old["hooks"][HOSTS[host].lines[1].event])
     new = json.loads(with_hooks(json.dumps(old), settings, COMMAND))
     fresh = json.loads(with_hooks("", settings, COMMAND))
     assert new["hooks"] == fresh["hooks"] | {one: [theirs[0], *fresh["hooks"][one], theirs[1]]}
@@ -215,7 +220,7 @@ def test_what_is_not_ours_survives_install_and_uninstall(host, rest, hooks, inde
     """Whatever else a settings file holds is there after an install, and nothing else after its undoing."""
     told = rest | ({"hooks": hooks} if hooks else {})
     before = json.dumps(told, indent=indent)
-    during = with_hooks(before, settings_of(host), COMMAND)
+    during = with_hooks(before, host_program(host), COMMAND)
     after = without_hooks(during)
     kept = json.loads(after or "{}")
     kept.pop("version", None)
@@ -227,53 +232,109 @@ def test_what_is_not_ours_survives_install_and_uninstall(host, rest, hooks, inde
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ('{"a": 1, // why\n "b": 2}', "comments"),
-        ('{"a": 1,}', "comments"),
+        ('{"a": 1 "b": 2}', "expected JSON; got Expecting ',' delimiter: line 1 column 9"),
         ("[]", "got list"),
         ('{"hooks": []}', "got list"),
         ('{"hooks": {"Stop": {}}}', "hooks of Stop as a list; got dict"),
         ('{"a": 1, "a": 2}', "'a' stands twice"),
-        ("[" * 100_000, "plain JSON"),
+        ("[" * 100_000, "expected JSON"),
     ],
 )
 def test_what_would_be_harmed_is_refused(content, says):
-    """A file with comments, with a name twice, or of another shape is not changed: an error says what to do."""
+    """A file that is no JSON, with a name twice, or of another shape is not changed: an error says what it is."""
     for change in (
-        lambda: with_hooks(content, settings_of("claude-code"), COMMAND),
+        lambda: with_hooks(content, host_program("gemini"), COMMAND),
         lambda: without_hooks(content),
-        lambda: told_of_ours(content),
+        lambda: hooks_of_ours(content),
     ):
-        with pytest.raises(FormatError, match=says):
+        with pytest.raises(FormatError, match=re.escape(says)):
             change()
 
 
-def test_a_server_is_added_and_taken_away():
-    """An MCP server stands beside the others, is renewed in its place, and leaves them as they were."""
-    before = '{\n    "mcpServers": {\n        "a": {\n            "command": "x"\n        }\n    }\n}\n'
-    once = with_server(before, "firsthand", ["py", "-m", "firsthand", "mcp"])
-    assert json.loads(once)["mcpServers"] == {
-        "a": {"command": "x"},
-        "firsthand": {"command": "py", "args": ["-m", "firsthand", "mcp"]},
-    }
-    assert with_server(once, "firsthand", ["py", "-m", "firsthand", "mcp"]) == once
-    assert without_server(once, "firsthand") == before
-    assert without_server(with_server("", "firsthand", ["py"]), "firsthand") == ""
-    assert without_server(before, "firsthand") == before
-    with pytest.raises(FormatError, match="mcpServers as a JSON object; got list"):
-        with_server('{"mcpServers": []}', "firsthand", ["py"])
+ENTRIES = {
+    "claude-code": ({"type": "stdio", "command": "py", "args": ["-m", "x"]}, {}),
+    "gemini": ({"command": "py", "args": ["-m", "x"]}, {"trust": True}),
+    "cursor": ({"command": "py", "args": ["-m", "x"]}, {}),
+    "vscode": ({"type": "stdio", "command": "py", "args": ["-m", "x"]}, {}),
+    "copilot": ({"type": "local", "tools": ["*"], "command": "py", "args": ["-m", "x"]}, {}),
+    "codex": (
+        {"command": "py", "args": ["-m", "x"]}, {"tools": {tool: {"approval_mode": "approve"} for tool in READ_TOOLS}},
+    ),
+}  # fmt: skip
+KEYS = {"vscode": "servers", "codex": "mcp_servers"}
 
 
-def test_a_switch_is_set_beside_the_others():
-    """One member is set, and a text that has it already stays as it is."""
-    assert json.loads(with_members('{"cues": false}', {"tool_output": True})) == {
-        "cues": False,
-        "tool_output": True,
+@pytest.mark.parametrize("host", ENTRIES)
+def test_a_server_is_registered_as_the_host_documents(host):
+    """The entry has the host's members, leave only when asked for, keeps that when renewed, and goes whole."""
+    program, (entry, leave) = host_program(host), ENTRIES[host]
+    text = with_server("", program, ["py", "-m", "x"])
+    read = tomllib.loads(text) if host == "codex" else json.loads(text)
+    assert read == {KEYS.get(host, "mcpServers"): {"firsthand": entry}}
+    allowed = with_server(text, program, ["py", "-m", "x"], allow=True)
+    assert server_of_ours(allowed, program) == entry | leave
+    assert with_server(allowed, program, ["py", "-m", "x"]) == allowed
+    assert server_of_ours(with_server(allowed, program, ["other"]), program) == entry | leave | {
+        "command": "other", "args": [],
+    }  # fmt: skip
+    assert without_server(allowed, program) == ""
+    assert server_of_ours("", program) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'model = "x"\n',
+        'model = "x"',
+        "# mine\r\n[a]\r\nb = 1\r\n",
+        '[mcp_servers.other]\ncommand = "y"\n\n[z]\nq = 1\n\n# end\n',
+        '[mcp_servers]\n[mcp_servers.a]\ncommand="q"\n\n\n',
+        "[[x]]\na=1\n",
+    ],
+)
+def test_tables_of_codex_come_and_go_byte_for_byte(text):
+    """Whatever its end, its comments and its other servers: an install and its undoing give the same text."""
+    codex = host_program("codex")
+    once = with_server(text, codex, ["/a b/py", 'quote"'], allow=True)
+    assert with_server(once, codex, ["/a b/py", 'quote"'], allow=True) == once
+    assert tomllib.loads(once)["mcp_servers"]["firsthand"]["args"] == ['quote"']
+    assert without_server(once, codex) == text
+    written_since = once + '\n[hooks.state."x"]\ntrusted_hash = "sha256:1"\n' if once.endswith("\n") else once
+    assert tomllib.loads(without_server(written_since, codex)).get("hooks") == tomllib.loads(written_since).get("hooks")
+
+
+@pytest.mark.parametrize(
+    "text", ["mcp_servers = {a = {command = 'x'}}\n", "a = [", "mcp_servers.firsthand.command = 'x'\n"]
+)
+def test_tables_of_codex_that_cannot_be_edited_are_refused(text):
+    """Servers in an inline table or by dotted names, and a torn file, are left as they are."""
+    with pytest.raises(FormatError, match="Nothing was changed"):
+        with_server(text, host_program("codex"), ["py"])
+
+
+def test_leave_of_claude_code_names_the_tools_that_only_read():
+    """What was allowed stays in its order; nothing that writes is allowed."""
+    before = '{"permissions": {"allow": ["Bash(ls:*)"], "deny": ["Read(.env)"]}}'
+    once = with_leave(before)
+    assert json.loads(once)["permissions"] == {
+        "allow": ["Bash(ls:*)", *(f"mcp__firsthand__{tool}" for tool in ("recall", "expand", "timeline", "health"))],
+        "deny": ["Read(.env)"],
     }
-    assert with_members('{"tool_output":true}', {"tool_output": True}) == '{"tool_output":true}'
+    assert with_leave(once) == once
+    assert without_leave(once) == before
+    assert without_leave(with_leave("")) == ""
+    with pytest.raises(FormatError, match="expected permissions"):
+        with_leave('{"permissions": []}')
+
+
+def test_tools_that_only_read_are_those_of_the_server():
+    """The names that hosts are told are those of the server's tools, without the ones that write."""
+    writes = {tool.name for tool in TOOLS} - {*READ_TOOLS}
+    assert writes == {"remember", "decide"}
 
 
 def test_an_unknown_host_has_no_settings():
     """A name that is no host's is an error that lists the hosts; every host has settings."""
-    assert tuple(SETTINGS) == HOST_NAMES
+    assert tuple(HOSTS) == HOST_NAMES
     with pytest.raises(InvalidArgument, match="got 'emacs'"):
-        settings_of("emacs")
+        host_program("emacs")

@@ -7,8 +7,9 @@ import json
 import pytest
 
 from firsthand.errors import FormatError
-from firsthand.hosts.hook_settings import settings_of, with_hooks
-from firsthand.hosts.hook_trust import Held, held
+from firsthand.hosts.codex_trust import Held, held
+from firsthand.hosts.host_table import host_program
+from firsthand.hosts.registration import with_hooks
 
 COMMAND = ["/usr/bin/python3", "-I", "-S", "-E", "/opt/firsthand/doors/hook_client.py", "codex"]
 PATH = "/home/ada/.codex/hooks.json"
@@ -28,8 +29,8 @@ def state(**digests: str) -> str:
 
 def test_a_hook_that_nobody_trusted_is_held():
     """Without a configuration, and with one of other hooks, each of ours is told as untrusted, in order."""
-    content = with_hooks("", settings_of("codex"), COMMAND)
-    events = tuple(line.event for line in settings_of("codex").lines)
+    content = with_hooks("", host_program("codex"), COMMAND)
+    events = tuple(line.event for line in host_program("codex").lines)
     assert held([PATH], content, "") == Held(untrusted=events)
     assert held([PATH], content, 'model = "x"\n[hooks.state."/other:stop:0:0"]\nenabled = true\n').untrusted == events
 
