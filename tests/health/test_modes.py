@@ -1,4 +1,4 @@
-"""The six modes of recall-problem 7: each is made in a store, and named by its sign."""
+"""The modes of recall-problem 7: each is made in a store, and named by its sign."""
 
 from __future__ import annotations
 
@@ -80,14 +80,6 @@ def test_positional_decay(memory, how):
     assert named(memory, target(memory)) is Mode.RECOGNITION
     prompts(memory, 1)
     assert named(memory, target(memory)) is Mode.DECAY
-
-
-def test_protocol_violation(memory):
-    """It was told to search its memory, the memory works, and it did not."""
-    memory.session(SESSION).system("Before domain-focused work, search your memory.")
-    assert named(memory, target(memory)) is Mode.PROTOCOL
-    asks(memory, "organ enlargement screening")
-    assert named(memory, target(memory, "claude-code:clinic")) is Mode.RECOGNITION
 
 
 def test_query_formulation_failure(memory):

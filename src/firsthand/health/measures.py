@@ -16,7 +16,7 @@ a choice of cues, a read of the bytes), never by asking a part whether it is wel
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from firsthand.agent_space import AgentSpace
@@ -102,15 +102,11 @@ def ambient_trigger_rate(written: int, window: int = WINDOW_NAMES) -> Rate:
     return Rate(min(window, written), written)
 
 
-def measure(
-    agent: AgentSpace, *, sample_max: int | None = SAMPLE_MAX, messages: Mapping[str, str] | None = None
-) -> AgentHealth:
+def measure(agent: AgentSpace, *, sample_max: int | None = SAMPLE_MAX) -> AgentHealth:
     """Measure an agent's memory.
 
     Args:
         sample_max: episodes tested for SRR and effective ATR; None tests all.
-        messages: a message about each session's episode, for effective ATR; of a session that is not named it is
-            the first that its user wrote.
 
     Raises:
         StoreError: the log cannot be read.
@@ -120,7 +116,7 @@ def measure(
     tested = sample(written, sample_max)
     lost, scope = _lost(agent, written), agent.scope()
     missed = [episode.name for episode in tested if not _finds(agent, episode, scope)]
-    named = sum(episode.name in cues_of(agent, _message(agent, episode, messages or {})).names for episode in tested)
+    named = sum(episode.name in cues_of(agent, _message(agent, episode)).names for episode in tested)
     return AgentHealth(
         agent.name, len(written), Rate(len(written) - len(lost), len(written)),
         Rate(len(tested) - len(missed), len(tested)), ambient_trigger_rate(len(written)), Rate(named, len(tested)),
@@ -168,11 +164,10 @@ def passes(answer: Answer) -> bool:
     return bool(answer.hits) and answer.band.reaches(SHOWN_FROM)
 
 
-def _message(agent: AgentSpace, episode: Episode, messages: Mapping[str, str]) -> str:
-    """Give a message about an episode: one that is given, the first of its session, or its topic."""
+def _message(agent: AgentSpace, episode: Episode) -> str:
+    """Give a message about an episode: the first that the user of its session wrote, or its topic."""
     first = next(agent.space.events(episode.session, kind=Kind.USER_MESSAGE, limit=1), None)
-    opening = first.text[:MESSAGE_CHARACTERS_MAX] if first is not None else ""
-    return messages.get(episode.session) or opening or episode.topic
+    return (first.text[:MESSAGE_CHARACTERS_MAX] if first is not None else "") or episode.topic
 
 
 def _contradiction(agent: AgentSpace) -> Rate:

@@ -9,12 +9,12 @@ position), each mode has a sign that stands in the log:
 | temporal aliasing | a look-alike or an older version of it was shown or recalled instead |
 | query formulation | the agent asked, and its words do not find the event, whose own words do |
 | positional decay | the event was shown in this window, `DECAYED_PROMPTS` or more messages before |
-| protocol violation | the agent was told to consult its memory, had the means, and did not |
 | recognition failure | nothing was shown or asked, or what came was not used: memory was not seen to matter |
 
 They are looked for in this order: the paper notes that they overlap, and a mode further up
 explains those below it. The invariant: a mode is named only by its sign, never by elimination,
-but for the last one, whose sign is that there is none.
+but for the last one, whose sign is that there is none. The paper's protocol violation (7.4) is
+not told from it: no rule here reads whether a prompt asked the agent to search its memory.
 """
 
 from __future__ import annotations
@@ -42,20 +42,15 @@ HITS_MAX, QUERIES_MAX = 10, 8
 _TOP = 3
 _OWN_WORDS = 300
 _RECALL = re.compile(r"(?:\A|[_./:])recall\Z")
-_CONSULT = re.compile(
-    r"\b(?:search|check|consult|query|recall|look (?:in|into|through|at))\b[^.\n]{0,60}\bmemor(?:y|ies)\b",
-    re.IGNORECASE,
-)
 _REBUILD = "firsthand doctor, then firsthand store rebuild"
 
 
 class Mode(StrEnum):
-    """The six modes of recall-problem 7.1 to 7.6."""
+    """The modes of recall-problem 7.1 to 7.6 that leave a sign in the log."""
 
     RECOGNITION = "recognition failure"
     PIPELINE = "pipeline failure"
     DECAY = "positional decay"
-    PROTOCOL = "protocol violation"
     QUERY = "query formulation failure"
     ALIASING = "temporal aliasing"
 
@@ -78,7 +73,6 @@ class _Session:
     degraded: str = ""
     asked: list[str] = field(default_factory=list)
     recalled: list[list[str]] = field(default_factory=list)  # what each query finds, of what was said
-    rule: str = ""  # the words that told the agent to consult its memory
 
 
 def name_failure(agent: AgentSpace, session: str, target: str, *, before: int | None = None) -> Failure:
@@ -121,9 +115,6 @@ def _look(agent: AgentSpace, session: str, before: int | None) -> _Session:
             seen.prompts += 1
         elif event.kind is Kind.TOOL_CALL and _RECALL.search(str(event.meta.get("tool", ""))):
             seen.asked += [_asked(event)] if len(seen.asked) < QUERIES_MAX else []
-        elif event.kind in (Kind.SYSTEM, Kind.PERSONA) and not seen.rule:
-            match = _CONSULT.search(event.text)
-            seen.rule = match.group() if match else ""
     for query in seen.asked:
         hits = recall(agent.space, Query(query or " ", agent.scope(), hits_max=HITS_MAX)).hits
         seen.recalled.append([hit.pointer for hit in hits if is_spoken(hit.parts)])
@@ -194,7 +185,7 @@ def _query(agent: AgentSpace, wanted: Event, seen: _Session) -> Failure | None:
 
 
 def _unused(wanted: Event, seen: _Session) -> Failure:
-    """Tell what stands far behind in the window, a broken rule, what came and was not used, and what nobody saw."""
+    """Tell what stands far behind in the window, what came and was not used, and what nobody saw."""
     ago = seen.shown.get(wanted.pointer, 0)
     if ago >= DECAYED_PROMPTS:
         what = f"{wanted.pointer} was shown {ago} messages before, and not again"
@@ -202,8 +193,5 @@ def _unused(wanted: Event, seen: _Session) -> Failure:
     if seen.asked:
         what = f"it asked {seen.asked[0]!r:.120}, which finds it, and did not use what came"
         return Failure(Mode.RECOGNITION, what, "look at how the answer reached it: firsthand recall --fenced")
-    if seen.rule:
-        what = f"it was told {seen.rule!r:.120}, and recalled nothing in {seen.prompts} messages"
-        return Failure(Mode.PROTOCOL, what, "a rule that asks for remembering cannot be relied on: switch recall on")
     what = f"nothing about it was shown or asked for in {seen.prompts} messages"
     return Failure(Mode.RECOGNITION, what, "switch cues and recall on: firsthand agent switch recall on")
