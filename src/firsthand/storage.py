@@ -52,7 +52,7 @@ def parts_of(root: Path) -> tuple[Part, ...]:
     for path, size in _files(root):
         first = path.relative_to(root).parts[0]
         sizes["log" if first.startswith(_DATABASE) else first if first in _FOLDERS else "other"].append(size)
-    named = {"log": "events, and vectors by an embedder", **_FOLDERS, "other": "settings, locks, marks"}
+    named = {"log": "events, and what embedders made of them", **_FOLDERS, "other": "settings, locks, marks"}
     return tuple(Part(name, named[name], sum(part), len(part)) for name, part in sizes.items())
 
 

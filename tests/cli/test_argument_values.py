@@ -10,8 +10,8 @@ from firsthand.cli.arguments import parser
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        (["agent", "close", "--all", "--seconds", "nan"], "expected a number from 0 to 1e+09; got 'nan'"),
-        (["agent", "close", "--all", "--seconds", "-1"], "expected a number from 0 to 1e+09; got '-1'"),
+        (["agent", "sleep", "--seconds", "nan"], "expected a number from 0.001 to 86400; got 'nan'"),
+        (["agent", "sleep", "--seconds", "-1"], "expected a number from 0.001 to 86400; got '-1'"),
         (["agent", "preamble", "--tokens", "0"], "expected a whole number from 1 to 1,000,000,000; got '0'"),
         (["agent", "cues", "why", "--tokens", "many"], "expected a whole number from 1 to 1,000,000,000; got 'many'"),
         (["recall", "why", "--limit", "201"], "expected a whole number from 1 to 200; got '201'"),

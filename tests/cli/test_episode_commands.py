@@ -31,7 +31,7 @@ def test_closing_one_session(two):
 
 def test_closing_all(two):
     """Every session of an agent that has no episode gets one, the newest first; then there is nothing to do."""
-    said = two("agent", "close", "--all", "--seconds", 60, "--json")
+    said = two("agent", "close", "--all", "--json")
     assert [(one["session"], one["verified"], one["new"]) for one in said.json_lines] == [
         ("s2", True, True), ("s1", True, True),
     ]  # fmt: skip

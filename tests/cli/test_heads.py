@@ -102,7 +102,7 @@ def test_a_loss_is_named_for_good(full):
     assert (verified.code, f"lost  {loss}" in verified.text) == (0, True)
     position = int(head.partition(":")[0])
     assert full("store", "verify", "--json").json["losses"] == [
-        {"namespace": "default", "position": position, "missing": [[position - 1, position - 1]]}
+        {"namespace": "default", "position": position, "missing": [[position - 1, position]]}
     ]
     assert "loss" in full("timeline").text
     assert subprocess.run(["ls", full.store / "damaged"], check=True, capture_output=True).stdout.count(b"\n") == 1

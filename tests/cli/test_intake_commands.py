@@ -38,7 +38,7 @@ def test_an_import_says_what_was_new_and_again_that_nothing_was(shell, tmp_path)
     with (tmp_path / "talk.jsonl").open("ab") as file:
         file.write(talk("three"))
     report = shell("import", tmp_path / "talk.jsonl", "--json").json
-    assert (report["events_new"], report["events_known"], report["ok"], report["refused_count"]) == (1, 2, True, 0)
+    assert (report["events_new"], report["events_known"], report["ok"], report["refused"]) == (1, 2, True, [])
 
 
 def test_json_lines_are_read_with_a_stated_mapping(shell, tmp_path):

@@ -137,7 +137,7 @@ def test_the_digest_counts_its_facts(filled):
         (
             ("agent", "digest", "--agent", "shop", "--as-of", "0"),
             1,
-            "no fact stands and no session has an episode",
+            "no fact stands",
         ),
         (("ledger", "list", "--as-of", "0"), 1, "nothing is decided as of position 0"),
         (("ledger", "show", "none"), 1, "expected the id of one decision"),

@@ -35,7 +35,7 @@ def test_a_damaged_event_is_named(shell):
     assert said.lines[0].startswith(f"wrong  event {pointer} at position 2 of namespace 'default': ")
     found = shell("store", "verify", "--json")
     assert found.code == 3
-    assert [(one["where"], one["position"], one["pointer"]) for one in found.json["problems"]] == [
+    assert [(one["where"], one["position"], f"fh:{one['id']}") for one in found.json["problems"]] == [
         ("event", 2, pointer)
     ]
     assert found.json["ok"] is False

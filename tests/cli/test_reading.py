@@ -86,12 +86,12 @@ def test_json_keeps_bytes_that_are_no_text(shell):
         got = form["content"]
         assert (got.encode() if isinstance(got, str) else base64.b64decode(got["base64"])) == content
     assert form["kind"] == "user_message"
-    assert form["bytes"] == 3
+    assert form["size_bytes"] == 3
 
 
 def test_json_of_a_huge_content_is_refused(shell, monkeypatch):
     """What is too large for one JSON value is a usage error that says how to get it."""
-    monkeypatch.setattr("firsthand.cli.show.JSON_CONTENT_BYTES_MAX", 10)
+    monkeypatch.setattr("firsthand.cli.events.JSON_CONTENT_BYTES_MAX", 10)
     said = shell("show", shell.append("x" * 11), "--json")
     assert (said.code, said.out) == (2, b"")
     assert "ask for a part of it, such as fh:" in said.error
@@ -298,6 +298,6 @@ def test_stats_count_and_measure(shell):
     said = shell("store", "size")
     assert said.code == 0
     assert [line.split()[0] for line in said.lines] == [
-        "store", "namespace", "events", "sessions", "erased", "artifacts", "database", "index", "head",
+        "store", "namespace", "events", "sessions", "erased", "index", "head", "disk", "log", "artifacts", "other",
     ]  # fmt: skip
     assert found["head"] in said.text

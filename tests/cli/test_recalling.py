@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 
 import pytest
 
@@ -140,17 +139,16 @@ def test_since_leaves_what_is_earlier(shell):
     ]
 
 
-def test_the_next_page_is_the_command_that_is_printed(shell):
-    """With more to come, the command that is printed gives the next page; pages make up the whole."""
+def test_the_next_page_is_had_by_the_option_that_is_printed(shell):
+    """With more to come, the option that is printed gives the next page; pages make up the whole."""
     shell.append("one more --needle here", "a b")
     for number in range(4):
         shell.append(f"needle {'hay ' * number}", "a b")
-    pages, typed = [], ["recall", "--session", "a b", "--limit", "2", "--", "--needle"]
-    while typed and len(pages) < 20:
-        said = shell(*typed)
+    pages, skip = [], ["--skip", "0"]
+    while skip and len(pages) < 20:
+        said = shell("recall", "--session", "a b", "--limit", "2", *skip, "--", "--needle")
         pages += [line.split()[1] for line in said.lines if re.match(r"\d+  fh:", line)]
-        following = [line for line in said.error.splitlines() if line.startswith("more: ")]
-        typed = shlex.split(following[0].removeprefix("more: firsthand "))[0:] if following else []
+        skip = [words for line in said.error.splitlines() if line.startswith("more: ") for words in line.split()[-2:]]
     whole = shell("recall", "--session", "a b", "--", "--needle", "--json")
     assert whole.code == 0
     hits = shell("recall", "--json", "--session", "a b", "--", "--needle").json["hits"]
@@ -174,9 +172,9 @@ def test_json_has_every_field(shell):
     assert hit.pop("score") == pytest.approx(sum(parts.values()), abs=1e-6)
     assert hit == {
         "pointer": pointer, "position": 1, "session": "s", "turn": 0, "kind": "tool_result", "agent": "",
-        "origin": "tool:bash", "trust": "untrusted", "time": "2026-01-31T00:00:00.000Z", "bytes": 6,
-        "exact": ["needle"], "preview": "needle", "spans": [f"{pointer}@0-6"], "copies": [], "companion_of": None,
-        "replaces": None, "claims": None,
+        "origin": "tool:bash", "trust": "untrusted", "time": "2026-01-31T00:00:00.000Z", "size_bytes": 6,
+        "exact": ["needle"], "preview": "needle", "spans": [f"{pointer}@0-6"], "copies": [], "companion_of": "",
+        "replaces": "", "claims": "",
     }  # fmt: skip
 
 

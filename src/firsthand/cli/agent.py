@@ -3,41 +3,40 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+import sys
+import time
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from firsthand import Agent, InvalidArgument, Memory
+from firsthand import Agent, InvalidArgument, Memory, environment
 from firsthand.agent_space import sessions_like
 from firsthand.agents.agent import agent_in, agents_of
 from firsthand.agents.agent_digest import digest_of
 from firsthand.agents.episode import Episode
-from firsthand.agents.episode_writer import Closed
-from firsthand.cli import cost, sleep, switches
-from firsthand.cli.argument_values import LIMIT_MAX, decimal, number
-from firsthand.cli.arguments import Parser
+from firsthand.agents.settings import switch, user_file
+from firsthand.agents.sleep import Slept, sleep
+from firsthand.agents.sleep_log import last_page, sleeps
+from firsthand.cli import cost, jobs
+from firsthand.cli.arguments import Parser, decimal, number
 from firsthand.cli.display import clock, count, shown, table
-from firsthand.cli.exits import DAMAGED, DONE, NOTHING_FOUND
+from firsthand.cli.exits import DAMAGED, DONE, NOTHING_FOUND, STORE_FAILED
 from firsthand.cli.output import Output
 from firsthand.cli.stores import agent_here, position, to_read, to_write
-from firsthand.value import asdict
+from firsthand.json_codec import to_json
+
+CATCH_UP_SECONDS = 600.0
+QUIET_SECONDS = 900.0
+NICE = 10
+SECONDS_MIN = 0.001
 
 
 def add(group: Parser) -> None:
     """Add the commands of the group."""
     _add_episodes(group)
     _add_unasked(group)
-    command = group.command(
-        "digest", _digest, "Show which facts stand.",
-        """
-        firsthand agent digest
-        firsthand agent digest --as-of 1200 --lines 40
-        """,
-    )  # fmt: skip
-    _add_agent(command)
-    command.add_argument("--as-of", type=number(0), metavar="POSITION", help="as it was then")
-    command.add_argument("--lines", type=number(1), default=120, metavar="N", help="at most so many, default 120")
-    sleep.add(group)
-    switches.add(group)
+    _add_files(group)
+    jobs.add(group)
     cost.add(group)
 
 
@@ -54,10 +53,7 @@ def _add_episodes(group: Parser) -> None:
     _add_agent(command)
     command = group.command(
         "episodes", _episodes, "List episodes, the records of sessions, oldest first.",
-        """
-        firsthand agent episodes
-        firsthand agent episodes --agent web-3f9a1c --json
-        """,
+        "firsthand agent episodes --agent web-3f9a1c --json",
     )  # fmt: skip
     command.add_argument("--agent", default="", metavar="NAME", help="only of this agent")
     command = group.command(
@@ -71,19 +67,45 @@ def _add_episodes(group: Parser) -> None:
     command.add_argument("session", nargs="?", default="", metavar="SESSION", help="of one session")
     command.add_argument("--all", action="store_true", help="of all sessions of agents")
     command.add_argument("--agent", default="", metavar="NAME", help="whose it is; default: who has the session")
-    command.add_argument(
-        "--seconds", type=decimal(0, LIMIT_MAX), default=600.0, metavar="S",
-        help="with --all: begin no further one after this, default 600",
+    command = group.command(
+        "sleep", _sleep, "Go over what came since the last sleep; write summaries.",
+        """
+        firsthand agent sleep                            the agent of this folder, now
+        firsthand agent sleep --all --seconds 120        every agent; no step is begun after two minutes
+        firsthand agent sleep --show                     the page of the last sleep
+        firsthand agent sleep --timer 03:30              a line for a crontab: every night
+        """,
     )  # fmt: skip
+    whose = command.add_mutually_exclusive_group()
+    whose.add_argument("--agent", default="", metavar="NAME", help="whose memory; default: the agent of this folder")
+    whose.add_argument("--all", action="store_true", help="every agent of the namespace, one after the other")
+    command.add_argument("--project", default="", metavar="DIR", help="whose settings count; default: this folder")
+    command.add_argument(
+        "--seconds", type=decimal(0.001, 86_400), default=600.0, metavar="N",
+        help="after so long nothing more is begun, default 600",
+    )  # fmt: skip
+    command.add_argument(
+        "--ended", action="store_true", help="take every session as ended; else those quiet for 15 minutes"
+    )
+    what = command.add_mutually_exclusive_group()
+    what.add_argument("--show", action="store_true", help="only show the page of the last sleep")
+    what.add_argument("--timer", default="", metavar="HH:MM", help="only print a line for a crontab")
 
 
 def _add_unasked(group: Parser) -> None:
     command = group.command(
-        "preamble", _preamble, "Show what a new session of an agent reads first.",
+        "switch", _switch, "Turn on or off what happens unasked.",
         """
-        firsthand agent preamble
-        firsthand agent preamble --agent web-3f9a1c --tokens 800
+        firsthand agent switch recall off                     for all projects of this user
+        firsthand agent switch cues off --project .           for one project
         """,
+    )  # fmt: skip
+    command.add_argument("what", metavar="WHAT", help="record, preamble, cues, recall, actions, episodes, ...")
+    command.add_argument("state", choices=("on", "off"), help="on or off")
+    command.add_argument("--project", metavar="DIR", help="for the project of this folder; default: for all")
+    command = group.command(
+        "preamble", _preamble, "Show what a new session of an agent reads first.",
+        "firsthand agent preamble --agent web-3f9a1c --tokens 800",
     )  # fmt: skip
     _add_agent(command)
     command.add_argument("--tokens", type=number(1), default=1_500, metavar="N", help="at most so many, default 1500")
@@ -94,6 +116,15 @@ def _add_unasked(group: Parser) -> None:
     command.add_argument("text", nargs="+", metavar="TEXT", help="the message")
     _add_agent(command)
     command.add_argument("--tokens", type=number(1), default=80, metavar="N", help="at most so many, default 80")
+    command = group.command(
+        "digest", _digest, "Show which facts stand.", "firsthand agent digest --as-of 1200 --lines 40"
+    )  # fmt: skip
+    _add_agent(command)
+    command.add_argument("--as-of", type=number(0), metavar="POSITION", help="as it was then")
+    command.add_argument("--lines", type=number(1), default=120, metavar="N", help="at most so many, default 120")
+
+
+def _add_files(group: Parser) -> None:
     command = group.command(
         "inbox", _inbox, "Show the messages of other agents, or send one.",
         """
@@ -129,18 +160,15 @@ def _add_agent(command: Parser) -> None:
 
 def _list(chosen: argparse.Namespace, out: Output) -> int:
     with to_read(chosen) as memory:
-        rows = [
-            (agent.name, len(agent.sessions()), len(agent.episodes()), str(agent.folder)) for agent in agents_of(memory)
-        ]
+        agents = [(agent.name, len(agent.sessions()), len(agent.episodes()), str(agent.folder))
+                  for agent in agents_of(memory)]  # fmt: skip
     if out.as_json:
-        for name, sessions, episodes, folder in rows:
-            out.json({"agent": name, "sessions": sessions, "episodes": episodes, "folder": folder})
-        return DONE if rows else NOTHING_FOUND
-    for line in table([(row[0], count(row[1], "session"), count(row[2], "episode"), row[3]) for row in rows]):
-        out.line(shown(line))
-    if not rows:
-        out.remark("no agent has a session here; sessions become an agent's by: firsthand agent enrol 'SESSION*'")
-    return DONE if rows else NOTHING_FOUND
+        keys = ("agent", "sessions", "episodes", "folder")
+        return out.each([dict(zip(keys, agent, strict=True)) for agent in agents], str)
+    nothing = "no agent has a session here; sessions become an agent's by: firsthand agent enrol 'SESSION*'"
+    rows = [(name, count(sessions, "session"), count(episodes, "episode"), folder)
+            for name, sessions, episodes, folder in agents]  # fmt: skip
+    return out.each(table(rows), shown, nothing)
 
 
 def _enrol(chosen: argparse.Namespace, out: Output) -> int:
@@ -154,11 +182,8 @@ def _enrol(chosen: argparse.Namespace, out: Output) -> int:
                 raise InvalidArgument(f"no session is named {name!r:.120}; `firsthand session list` lists them")
             wanted |= dict.fromkeys(sessions)
         new = [name for name in wanted if agent.enrol(name)]
-    for name in new:
-        if out.as_json:
-            out.json({"agent": agent.name, "session": name})
-        else:
-            out.line(f"{shown(agent.name)}  {shown(name)}")
+    out.each([{"agent": agent.name, "session": name} for name in new],
+             lambda row: f"{shown(row['agent'])}  {shown(row['session'])}")  # fmt: skip
     out.remark(f"{count(len(new), 'session')} more of agent {shown(agent.name)}, {len(wanted) - len(new)} were its own")
     return DONE
 
@@ -168,18 +193,13 @@ def _episodes(chosen: argparse.Namespace, out: Output) -> int:
     with to_read(chosen) as memory:
         episodes = [episode for agent in _agents(memory, chosen.agent) for episode in agent.episodes()]
     if out.as_json:
-        for episode in episodes:
-            out.json(_episode_form(episode))
-        return DONE if episodes else NOTHING_FOUND
+        return out.each(episodes, str)
     rows = [
         (episode.name, episode.agent, episode.session, episode.pointer,
          clock(episode.moment) + ("" if episode.verified else f"  not found: {episode.stage}"))
         for episode in episodes
     ]  # fmt: skip
-    for line in table(rows):
-        out.line(shown(line))
-    out.remark(count(len(episodes), "episode"))
-    return DONE if episodes else NOTHING_FOUND
+    return out.each(table(rows), shown, "0 episodes")
 
 
 def _close(chosen: argparse.Namespace, out: Output) -> int:
@@ -189,20 +209,28 @@ def _close(chosen: argparse.Namespace, out: Output) -> int:
     with to_write(chosen, create=False) as memory:
         if chosen.all:
             runs = [
-                agent.catch_up(quiet_seconds=0, deadline_seconds=chosen.seconds)
+                agent.catch_up(quiet_seconds=0, deadline_seconds=CATCH_UP_SECONDS)
                 for agent in _agents(memory, chosen.agent)
             ]
             closed, left = [closed for run in runs for closed in run.closed], sum(run.left for run in runs)
         else:
             closed, left = [_owner(memory, chosen.session, chosen.agent).close(chosen.session)], 0
     for close in closed:
-        _say_closed(close, out)
+        if out.as_json:
+            written = {"name": None} if close.episode is None else to_json(close.episode)
+            out.json({**written, "new": close.new, "why": close.why})
+            continue
+        if close.episode is not None:
+            out.line(f"{close.episode.pointer}  {shown(close.episode.name)}{'' if close.new else '  (was there)'}")
+        if close.why:
+            out.warn(f"firsthand: {shown(close.why)}")
     if left:
         out.warn(f"firsthand: {count(left, 'session')} left; run it again")
     if not closed:
         out.remark("every session has its episode")
         return DONE
-    if not any(close.episode for close in closed):
+    written_all: list[Episode] = [close.episode for close in closed if close.episode]
+    if not written_all:
         return NOTHING_FOUND
     return DONE if all(close.verified for close in closed if close.episode) else DAMAGED
 
@@ -228,49 +256,122 @@ def _owner(memory: Memory, session: str, name: str) -> Agent:
     raise InvalidArgument(f"no agent has a session {session!r:.120}; say whose it is with --agent NAME")
 
 
-def _say_closed(close: Closed, out: Output) -> None:
-    episode = close.episode
-    if out.as_json:
-        form = _episode_form(episode) if episode is not None else {"name": None}
-        out.json({**form, "new": close.new, "why": close.why})
-        return
-    if episode is not None:
-        out.line(f"{episode.pointer}  {shown(episode.name)}" + ("" if close.new else "  (was there)"))
-    if close.why:
-        out.warn(f"firsthand: {shown(close.why)}")
+# sleep -----------------------------------------------------------------------------------------------
 
 
-def _episode_form(episode: Episode) -> dict[str, Any]:
-    return {
-        "name": episode.name, "agent": episode.agent, "session": episode.session, "time": str(episode.moment),
-        "pointer": episode.pointer, "topic": episode.topic, "verified": episode.verified, "stage": episode.stage,
-    }  # fmt: skip
+def _sleep(chosen: argparse.Namespace, out: Output) -> int:
+    if chosen.timer:
+        return _timer(chosen, out)
+    if chosen.show:
+        return _show_sleep(chosen, out)
+    by = time.monotonic() + chosen.seconds
+    done: list[Slept] = []
+    with to_write(chosen, create=False) as memory:
+        for agent in _sleepers(memory, chosen):
+            out.progress(partial(shown, f"{agent.name} sleeps"))
+            left = by - time.monotonic()
+            if done and left <= 0:
+                out.warn(
+                    f"firsthand: the time was up; {shown(agent.name)} and those behind it are left for the next time"
+                )
+                break
+            quiet = 0.0 if chosen.ended else QUIET_SECONDS
+            slept = sleep(memory, agent, seconds_max=max(left, SECONDS_MIN), quiet_seconds=quiet, cwd=_project(chosen))
+            done.append(slept)
+            out.json(slept) if out.as_json else out.line(shown(slept.page, lines=True).rstrip("\n"))
+            if not slept.finished:
+                out.warn("firsthand: the sleep was not finished; the next one does what is left")
+    if not done:
+        out.remark("no agent has anything in this store")
+        return NOTHING_FOUND
+    return STORE_FAILED if any(step.state == "failed" for slept in done for step in slept.steps) else DONE
+
+
+def _show_sleep(chosen: argparse.Namespace, out: Output) -> int:
+    """Show the last page of each agent, and when it slept."""
+    with to_read(chosen) as memory:
+        nights = [
+            {"agent": agent.name, "last": last, "page": last_page(agent)}
+            for agent in _sleepers(memory, chosen)
+            if (last := next(sleeps(agent), None)) is not None
+        ]
+    return out.each(nights, lambda night: shown(str(night["page"] or "its page was erased"), lines=True).rstrip("\n"),
+                    "it has not slept yet: firsthand agent sleep")  # fmt: skip
+
+
+def _timer(chosen: argparse.Namespace, out: Output) -> int:
+    """Print a line for a crontab; it is the user who puts it there."""
+    if chosen.all:
+        raise InvalidArgument("a timer is of one agent, since each may sleep at another time; name it with --agent")
+    store = Path(chosen.store) if chosen.store else environment.default_store()
+    with to_read(chosen) as memory:
+        namespace, agent = memory.namespace, _sleepers(memory, chosen)[0].name
+    try:
+        at = time.strptime(chosen.timer.encode("ascii").decode(), "%H:%M")
+    except ValueError as error:
+        raise InvalidArgument(f"expected a time of day such as 03:30; got {chosen.timer!r:.40}") from error
+    # Nothing that lies in a folder where it happens to stand is imported (-P); a name may begin with a dash (=).
+    words = ["nice", "-n", str(NICE), sys.executable, "-P", "-m", "firsthand", "agent", "sleep", "--quiet"]
+    words += [f"--store={store.absolute()}", f"--namespace={namespace}", f"--agent={agent}"]
+    line = f"{at.tm_min} {at.tm_hour} * * * {shlex.join([*words, f'--project={_project(chosen)}'])}"
+    out.remark("put it into your crontab: crontab -e")
+    return out.each([{"crontab": line.replace("%", r"\%")}], lambda row: shown(row["crontab"]))
+
+
+def _sleepers(memory: Memory, chosen: argparse.Namespace) -> tuple[Agent, ...]:
+    return agents_of(memory) if chosen.all else (agent_here(memory, chosen.agent, _project(chosen)),)
+
+
+def _project(chosen: argparse.Namespace) -> str:
+    return str(Path(chosen.project).absolute() if chosen.project else Path.cwd())
 
 
 # what an agent is told -------------------------------------------------------------------------------
+
+
+def _switch(chosen: argparse.Namespace, out: Output) -> int:
+    """Write a switch into the settings file of those it is for, and say which."""
+    store = Path(chosen.store) if chosen.store else environment.default_store()
+    file = user_file(store)
+    project = Path(chosen.project).expanduser() if chosen.project else None
+    if project is not None and not project.is_dir():
+        raise InvalidArgument(f"expected the folder of a project after --project; there is no folder {project}")
+    switch(file, chosen.what, on=chosen.state == "on", project=project)
+    if out.as_json:
+        out.json({"file": str(file), "switch": chosen.what, "on": chosen.state == "on"})
+    else:
+        out.line(f"{chosen.what} is {chosen.state}: {shown(str(file))}")
+    return DONE
 
 
 def _preamble(chosen: argparse.Namespace, out: Output) -> int:
     """Show what a new session of an agent reads first; nothing is written."""
     with to_read(chosen) as memory:
         made = _agent(memory, chosen).preamble(tokens_max=chosen.tokens)
-    if out.as_json:
-        left = dict(made.left_out)
-        out.json({"text": made.text, "tokens": made.tokens, "left_out": left, "names_left_out": made.names_left_out})
-    elif made.text:
-        out.line(shown(made.text, lines=True))
+    if made.text and not out.as_json:
         out.remark(count(made.tokens, "token"))
-    return DONE if made.text else NOTHING_FOUND
+    return out.each([made] if made.text or out.as_json else [], lambda preamble: shown(preamble.text, lines=True))
 
 
 def _cues(chosen: argparse.Namespace, out: Output) -> int:
     with to_read(chosen) as memory:
         cues = _agent(memory, chosen).cues(" ".join(chosen.text), tokens_max=chosen.tokens)
-    if out.as_json:
-        out.json(asdict(cues))
-    elif cues.text:
-        out.line(shown(cues.text))
-    return DONE if cues.names else NOTHING_FOUND
+    return out.each([cues] if cues.names else [], lambda made: shown(made.text))
+
+
+def _digest(chosen: argparse.Namespace, out: Output) -> int:
+    with to_read(chosen) as memory:
+        agent = agent_here(memory, chosen.agent, str(Path.cwd()))
+        digest = digest_of(agent, as_of=position(memory, chosen.as_of), lines_max=chosen.lines)
+    out.each([digest], lambda made: shown(made.text, lines=True).rstrip("\n"))
+    if digest.facts:
+        return DONE
+    then = "" if chosen.as_of is None else f" as of position {chosen.as_of:,}"
+    out.remark(f"no fact stands{then}")
+    return NOTHING_FOUND
+
+
+# messages and files ----------------------------------------------------------------------------------
 
 
 def _inbox(chosen: argparse.Namespace, out: Output) -> int:
@@ -281,21 +382,16 @@ def _inbox(chosen: argparse.Namespace, out: Output) -> int:
         with to_write(chosen, create=False) as memory:
             sender = chosen.sender or agent_in(memory, str(Path.cwd())).name
             sent = _agent(memory, chosen).tell(" ".join(chosen.text), sender=sender, about=chosen.about)
-        out.json({"pointer": sent.pointer}) if out.as_json else out.line(sent.pointer)
-        return DONE
+        return out.each([{"pointer": sent.pointer}], lambda row: row["pointer"])
     with to_read(chosen) if chosen.what == "list" else to_write(chosen, create=False) as memory:
         agent = _agent(memory, chosen)
         messages = agent.messages(unread=chosen.what == "read")
         if chosen.what == "read":
             agent.mark_read(messages)
-    for message in messages:
-        if out.as_json:
-            out.json({**asdict(message), "time": str(message.time or "")})
-        else:
-            new = "" if message.read else "  (unread)"
-            out.line(f"{message.pointer}  {clock(message.time)}  from {shown(message.sender)}{new}")
-            out.line(shown(message.text, lines=True))
-    return DONE if messages else NOTHING_FOUND
+    return out.each(messages, lambda message: (
+        f"{message.pointer}  {clock(message.time)}  from {shown(message.sender)}"
+        f"{'' if message.read else '  (unread)'}\n{shown(message.text, lines=True)}"
+    ))  # fmt: skip
 
 
 def _files(chosen: argparse.Namespace, out: Output) -> int:
@@ -307,7 +403,7 @@ def _files(chosen: argparse.Namespace, out: Output) -> int:
         restored = agent.restore(chosen.file) if chosen.what == "restore" else ()
         followed = agent.follow()
     if out.as_json:
-        out.json({**asdict(followed), "restored": restored, "folder": str(agent.folder)})
+        out.json({**to_json(followed), "restored": restored, "folder": str(agent.folder)})
         return DONE
     for file in restored:
         out.line(f"restored  {shown(file)}")
@@ -317,19 +413,3 @@ def _files(chosen: argparse.Namespace, out: Output) -> int:
         out.warn(f"firsthand: {shown(sentence)}")
     out.remark(f"{count(followed.files, 'file')} in {shown(str(agent.folder))}")
     return DONE
-
-
-def _digest(chosen: argparse.Namespace, out: Output) -> int:
-    """Show the digest."""
-    with to_read(chosen) as memory:
-        agent = agent_here(memory, chosen.agent, str(Path.cwd()))
-        digest = digest_of(agent, as_of=position(memory, chosen.as_of), lines_max=chosen.lines)
-    if out.as_json:
-        out.json(asdict(digest))
-    else:
-        out.line(shown(digest.text, lines=True).rstrip("\n"))
-    if digest.facts:
-        return DONE
-    then = "" if chosen.as_of is None else f" as of position {chosen.as_of:,}"
-    out.remark(f"no fact stands{then}")
-    return NOTHING_FOUND

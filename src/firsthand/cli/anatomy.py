@@ -1,6 +1,7 @@
-"""The command session anatomy: which calls a model was sent, what each was made of, why the next was larger.
+"""The commands session window and session anatomy: what a next prompt would hold, and what models were sent.
 
-A CALL is the number of a call of a session, or the pointer of its record.
+They read only: nothing is compacted or recorded. A CALL is the number of a call of a session, or the pointer of its
+record. The inspector shows the same with every item: `firsthand inspect SESSION`.
 """
 
 from __future__ import annotations
@@ -8,28 +9,47 @@ from __future__ import annotations
 import argparse
 import json
 from collections import deque
-from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
-from firsthand import Anatomy, Memory, Unresolvable
-from firsthand.cli import json_forms
-from firsthand.cli.argument_values import number
-from firsthand.cli.arguments import Parser
+from firsthand import Anatomy, Kind, Memory, Receipt, SessionWindow, Unresolvable
+from firsthand.cli.arguments import Parser, number
 from firsthand.cli.display import clock, count, gauge, shown, size
 from firsthand.cli.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
 from firsthand.cli.output import Output
-from firsthand.cli.stores import to_read
-from firsthand.context.anatomy_diff import Difference
+from firsthand.cli.stores import session_in, to_read
+from firsthand.context import task_text
 from firsthand.context.anatomy_use import use_of
 from firsthand.context.replay import difference
+from firsthand.json_codec import to_json
+from firsthand.tokens import estimate
 
+BUDGET_TOKENS = 200_000  # of a session that no window was kept for
+TASK_TOKENS_MAX = 4_000
+ITEMS_SHOWN = 40
 PAPER_PERCENT = 22
-_GAUGE = 14
-_ACTIONS = ("show", "diff", "replay")
+_ACTIONS = {"show": 1, "diff": 2, "replay": 1}
+"""How many calls each takes."""
+_NONE = (
+    "no call was recorded here; a window records each before it is sent: memory.session(NAME).window(TOKENS).request()"
+)
 
 
 def add(group: Parser) -> None:
-    """Add the command to the group session."""
+    """Add the commands to the group session."""
+    command = group.command(
+        "window", _window, "Show a session's context window, and why each item is in it.",
+        """
+        firsthand session window deploy
+        firsthand session window deploy --budget 8000               as it would be under another budget
+        firsthand session window deploy --receipt fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY    what one compaction took out, and why
+        """,
+    )  # fmt: skip
+    command.add_argument("session", metavar="SESSION", help="the session")
+    command.add_argument(
+        "--budget", type=number(1, 100_000_000), metavar="TOKENS", help="default: that of its newest call"
+    )
+    command.add_argument("--receipt", metavar="POINTER", help="only this receipt")
     command = group.command(
         "anatomy", _anatomy, "Show what models were sent, call by call, and why it grew.",
         """
@@ -38,7 +58,6 @@ def add(group: Parser) -> None:
         firsthand session anatomy show 12               one call by its parts; none given: the newest
         firsthand session anatomy diff 11 12            why the prompt grew; none given: the newest two
         firsthand session anatomy replay 12 | sha256sum     exactly what was sent
-        firsthand session anatomy --json --limit 0      every record, as JSON lines
         """,
     )  # fmt: skip
     command.add_argument(
@@ -48,73 +67,123 @@ def add(group: Parser) -> None:
     command.add_argument("--limit", type=number(0), default=40, metavar="N", help="most lines, default 40; 0 for all")
 
 
+# the window ------------------------------------------------------------------------------------------
+
+
+def _window(chosen: argparse.Namespace, out: Output) -> int:
+    with to_read(chosen) as memory:
+        session = memory.session(session_in(memory, chosen.session))
+        newest = next(memory.anatomies(chosen.session, newest_first=True), None)
+        budget = chosen.budget or (newest.budget_tokens if newest is not None else BUDGET_TOKENS)
+        window = session.window(budget, pull=False)
+        if chosen.receipt is not None:
+            receipt = window.receipt(chosen.receipt)
+            out.json(_receipt(chosen.receipt, receipt)) if out.as_json else out.line(shown(receipt.text, lines=True))
+            return DONE
+        receipts = [f"fh:{event.id}" for event in memory.events(chosen.session, kind=Kind.RECEIPT) if not event.erased]
+        stays = window.stays()
+        if out.as_json:
+            receipts_json = [_receipt(pointer, window.receipt(pointer)) for pointer in receipts]
+            out.json({**_state(window), "session": chosen.session, "task": window.task, "receipts": receipts_json})
+            return DONE
+        if newest is None and chosen.budget is None:
+            out.remark(f"no window was kept for this session; shown under {budget:,} tokens, --budget takes others")
+        _say_window(window, receipts, out)
+    rows: list[tuple[str, ...]] = [("turn", "tokens", "kind", "event", "why it is there")]
+    for stay in stays[-ITEMS_SHOWN:]:
+        item, reason = stay.item, stay.reason + (", shortened" if stay.item.shortened else "")
+        rows.append((f"{item.turn}", f"{item.tokens:,}", item.kind, f"fh:{item.id}", reason))
+    out.table(rows, {0, 1})
+    if len(stays) > ITEMS_SHOWN:
+        out.remark(f"{len(stays) - ITEMS_SHOWN:,} earlier items: --json")
+    return DONE
+
+
+def _state(window: SessionWindow) -> dict[str, Any]:
+    """Give a window as JSON: its budget, markers, and items with the reason why each is there."""
+    state, budget = window.state, window.budget
+    marks = {"high_tokens": budget.high_tokens, "low_tokens": budget.low_tokens}
+    return {
+        **to_json(state), "tokens": state.tokens, "budget": to_json(budget) | marks,
+        "markers": [to_json(marker) | {"text": marker.text} for marker in state.markers],
+        "items": [
+            to_json(stay.item) | {"pointer": f"fh:{stay.item.id}", "reason": stay.reason, "protected": stay.protected}
+            for stay in window.stays()
+        ],
+    }  # fmt: skip
+
+
+def _receipt(pointer: str, receipt: Receipt) -> dict[str, Any]:
+    return {**to_json(receipt), "pointer": pointer, "text": receipt.text}
+
+
+def _say_window(window: SessionWindow, receipts: list[str], out: Output) -> None:
+    state, budget = window.state, window.budget
+    out.line(
+        f"{state.tokens:,} of {budget.tokens_max:,} tokens in {count(len(state.items), 'event')} and "
+        f"{count(len(state.markers), 'marker')}; {count(state.cycle, 'compaction')}; the next one above "
+        f"{budget.high_tokens:,}, down to {budget.low_tokens:,}"
+    )
+    if state.tokens > budget.high_tokens:
+        out.remark("the next request compacts it first")
+    text = task_text.text(window.task, tokens_max=TASK_TOKENS_MAX, count=estimate)
+    out.line(shown(text, lines=True) if text else "task state: nothing yet")
+    for marker in state.markers:
+        out.line(shown(marker.text))
+    for pointer in receipts[-1:]:
+        out.remark(f"{count(len(receipts), 'receipt')}; what left last, and why: --receipt {pointer}")
+
+
+# calls -----------------------------------------------------------------------------------------------
+
+
 def _anatomy(chosen: argparse.Namespace, out: Output) -> int:
     """Show what was sent to models."""
     action, *words = chosen.words or [""]
     if action not in _ACTIONS:
         action, words = "list", chosen.words
-    if len(words) > {"diff": 2}.get(action, 1) or (action == "diff" and len(words) == 1):
-        wanted = {"diff": "two calls, or none for the last two", "list": "one session"}
-        takes = wanted.get(action, "one call")
+    wanted = _ACTIONS.get(action, 1)
+    if len(words) > wanted or (wanted == 2 and len(words) == 1):
+        single = "one session" if action == "list" else "one call"
+        takes = "two calls, or none for the last two" if wanted == 2 else single
         out.warn(f"firsthand: session anatomy {action} takes {takes}; got {shown(' '.join(words))!r}")
         return USAGE
     with to_read(chosen) as memory:
         if action == "list":
             return _list(memory, words[0] if words else chosen.session, chosen.limit, out)
-        calls = _calls(memory, words, chosen.session, 2 if action == "diff" else 1)
-        if len(calls) < (2 if action == "diff" else 1):
-            out.warn(
-                f"firsthand: {_NONE if not calls else 'this session has one call only, so there is no difference'}"
-            )
+        calls = _calls(memory, words, chosen.session, wanted)
+        if len(calls) < wanted:
+            why = "this session has one call only, so there is no difference" if calls else _NONE
+            out.warn(f"firsthand: {why}")
             return NOTHING_FOUND
         if action == "diff":
             return _diff(memory, calls[0], calls[1], out)
         return _show(calls[0], out) if action == "show" else _replay(memory, calls[0], out)
 
 
-_NONE = (
-    "no call was recorded here; a window records each before it is sent: memory.session(NAME).window(TOKENS).request()"
-)
-
-
-# which call ----------------------------------------------------------------------------------------
-
-
 def _calls(memory: Memory, words: list[str], session: str | None, newest: int) -> list[Anatomy]:
     """Find the calls that were named, or a session's newest ones, oldest first."""
-    if words:
-        return [_call(memory, word, session) for word in words]
     name = _session(memory, session)
-    if name is None:
-        return []
-    calls: deque[Anatomy] = deque()
-    for anatomy in memory.anatomies(name, newest_first=True):
-        calls.appendleft(anatomy)
-        if len(calls) == newest:
-            break
-    return [*calls]
+    if words:
+        return [_call(memory, word, name) if word.isdecimal() else memory.anatomy(word) for word in words]
+    latest: deque[Anatomy] = deque(maxlen=newest)
+    if name is not None:
+        latest.extend(memory.anatomies(name))
+    return [*latest]
 
 
 def _call(memory: Memory, word: str, session: str | None) -> Anatomy:
-    if not word.isdecimal():
-        return memory.anatomy(word)
-    name = _session(memory, session)
-    for anatomy in memory.anatomies(name, newest_first=True) if name is not None else ():
+    for anatomy in memory.anatomies(session, newest_first=True) if session is not None else ():
         if anatomy.call == int(word):
             return anatomy
-    where = f"session {name!r}" if name is not None else f"namespace {memory.namespace!r}"
+    where = f"session {session!r}" if session is not None else f"namespace {memory.namespace!r}"
     raise Unresolvable(f"no call {word} is recorded in {where}; see them all: firsthand session anatomy")
 
 
 def _session(memory: Memory, session: str | None) -> str | None:
     """Give the session that was named, or that of the newest call; None when there is no call."""
-    if session is not None:
-        return session
-    newest = next(memory.anatomies(newest_first=True), None)
-    return newest.session if newest is not None else None
-
-
-# list and export -----------------------------------------------------------------------------------
+    newest = None if session is not None else next(memory.anatomies(newest_first=True), None)
+    return newest.session if newest is not None else session
 
 
 def _list(memory: Memory, session: str | None, limit: int, out: Output) -> int:
@@ -123,133 +192,93 @@ def _list(memory: Memory, session: str | None, limit: int, out: Output) -> int:
     if not calls:
         out.warn(f"firsthand: {_NONE}")
         return NOTHING_FOUND
-    tokens = [call.tokens for call in calls]
-    growths = [0, *(later - earlier for earlier, later in pairwise(tokens))]
-    first = max(0, len(calls) - limit) if limit else 0
-    rows = [*zip(calls, growths, strict=True)][first:]
-    use = use_of(calls)
+    growths = [0, *(later.tokens - earlier.tokens for earlier, later in pairwise(calls))]
+    rows = [*zip(calls, growths, strict=True)][-limit or None :]
     if out.as_json:
         for anatomy, growth in rows:
-            out.json(json_forms.of_anatomy(anatomy) | {"growth_tokens": growth})
+            out.json(_record(anatomy) | {"growth_tokens": growth})
         return DONE
     out.line(out.style(f"session {shown(calls[0].session)}", "strong"))
-    lines: list[tuple[str, ...]] = [("call", "turn", "cycle", "markers", "tokens", "used", "", "growth", "topic")]
-    lines += [_row(anatomy, growth) for anatomy, growth in rows]
-    out.table(lines, {0, 1, 2, 3, 4, 5, 7})
-    if first:
-        out.remark(f"{first:,} earlier ones: --limit 0")
-    if use.calls:
-        out.remark(
-            f"recall or expand was asked for in {use.calls_using:,} of {count(use.calls, 'call')} "
-            f"({use.calls_percent:g} %), {use.turns_using:,} of {count(use.turns, 'turn')} ({use.turns_percent:g} %); "
-            f"the paper: {PAPER_PERCENT} % of turns"
+    lines: list[tuple[str, ...]] = [("call", "turn", "cycle", "markers", "tokens", "used", "growth", "topic")]
+    lines += [
+        (
+            f"{call.call}", f"{call.turn}", f"{call.cycle}", f"{call.marker_count}", f"{call.tokens:,}",
+            f"{call.utilisation_percent:g} %", f"{growth:+,}", shown(call.topic or "-"),
         )
+        for call, growth in rows
+    ]  # fmt: skip
+    out.table(lines, range(7))
+    if len(rows) < len(calls):
+        out.remark(f"{len(calls) - len(rows):,} earlier ones: --limit 0")
+    use = use_of(calls)
     out.remark(
-        "look at one: firsthand session anatomy show CALL; why it grew: firsthand session anatomy diff CALL CALL"
+        f"recall or expand was asked for in {use.calls_using:,} of {count(use.calls, 'call')}, {use.turns_using:,} of "
+        f"{count(use.turns, 'turn')} ({use.turns_percent:g} %); the paper: {PAPER_PERCENT} % of turns"
     )
+    out.remark("one of them: session anatomy show CALL; why it grew: session anatomy diff CALL CALL")
     return DONE
 
 
-def _row(anatomy: Anatomy, growth: int) -> tuple[str, ...]:
-    topic = shown(anatomy.topic) if anatomy.topic else "-"
-    return (
-        f"{anatomy.call}",
-        f"{anatomy.turn}",
-        f"{anatomy.cycle}",
-        f"{anatomy.marker_count}",
-        f"{anatomy.tokens:,}",
-        f"{anatomy.utilisation_percent:g} %",
-        f"[{gauge(anatomy.tokens, anatomy.budget_tokens, 10)}]",
-        f"{growth:+,}",
-        f"{'now: ' if anatomy.transition else ''}{topic}",
-    )
+def _record(call: Anatomy) -> dict[str, Any]:
+    """Give the record of a call as JSON; under ``paper`` its fields as the paper names them (total-recall A.4)."""
+    sums = {"tokens": call.tokens, "utilisation_percent": call.utilisation_percent}
+    return {**to_json(call), **sums, "paper": call.fields_of_the_paper}
 
 
-# show ----------------------------------------------------------------------------------------------
-
-
-def _show(anatomy: Anatomy, out: Output) -> int:
+def _show(call: Anatomy, out: Output) -> int:
     if out.as_json:
-        out.json(json_forms.of_anatomy(anatomy))
+        out.json(_record(call))
         return DONE
-    out.line(
-        out.style(
-            f"call {anatomy.call:,} of session {shown(anatomy.session)}, turn {anatomy.turn:,}, "
-            f"cycle {anatomy.cycle:,}",
-            "strong",
-        )
-    )
-    model = f" to {shown(anatomy.model)}" if anatomy.model else ""
-    out.line(out.style(f"{clock(anatomy.time)}  {shown(anatomy.format)}{model}  {anatomy.pointer}", "faint"))
-    topic = f"topic: {shown(anatomy.topic)}" if anatomy.topic else "topic: not clear yet"
-    out.line(topic + (", since this call" if anatomy.transition else ""))
-    over = anatomy.tokens - anatomy.budget_tokens
+    head = f"call {call.call:,} of session {shown(call.session)}, turn {call.turn:,}, cycle {call.cycle:,}"
+    out.line(out.style(head, "strong"))
+    model = f" to {shown(call.model)}" if call.model else ""
+    out.line(out.style(f"{clock(call.time)}  {shown(call.format)}{model}  {call.pointer}", "faint"))
+    out.line(f"topic: {shown(call.topic or 'not clear yet')}")
+    over = call.tokens - call.budget_tokens
     left = f"{over:,} over it" if over > 0 else f"{-over:,} free"
     out.line(
-        f"{anatomy.tokens:,} of {anatomy.budget_tokens:,} tokens ({anatomy.utilisation_percent:g} %, {left}; "
-        f"counted by {shown(anatomy.counter)}), {size(anatomy.bytes)}"
+        f"{call.tokens:,} of {call.budget_tokens:,} tokens ({call.utilisation_percent:g} %, {left}; counted by "
+        f"{shown(call.counter)}), {size(call.bytes)}"
     )
-    for line in _parts(anatomy):
-        out.line(line)
-    asked = " and ".join(
-        f"{calls:,} {name}" for name, calls in (("recall", anatomy.recalls), ("expand", anatomy.expands))
-    )
-    out.line(f"{count(anatomy.events, 'event')} of the history; since the call before the model asked for {asked}")
-    for marker in anatomy.markers:
-        out.line(f"marker {marker}")
-    if anatomy.receipt:
-        out.line(f"last compaction: firsthand session window {shown(anatomy.session)} --receipt {anatomy.receipt}")
-    out.remark(f"exactly what was sent: firsthand session anatomy replay {anatomy.pointer}")
-    return DONE
-
-
-def _parts(call: Anatomy) -> Iterator[str]:
-    """Give a line for each part of the prompt, and one for what is free."""
     most = max((share.tokens for share in call.shares), default=0)
-    parts = [(share.name, share.tokens, size(share.bytes)) for share in call.shares]
-    free = call.budget_tokens - call.tokens
-    for name, tokens, size_bytes in [*parts, *([("free", free, "")] if free > 0 else [])]:
-        percent = f"{100 * tokens / call.budget_tokens:.1f} %"
-        drawn = gauge(tokens, most, _GAUGE) if size_bytes else ""
-        yield f"  {name:<24}{tokens:>10,} tokens {percent:>8}{size_bytes:>11}  {drawn}".rstrip()
-
-
-# diff ----------------------------------------------------------------------------------------------
+    for share in call.shares:
+        percent = f"{100 * share.tokens / call.budget_tokens:.1f} %"
+        line = f"  {share.name:<24}{share.tokens:>10,} tokens {percent:>8}{size(share.bytes):>11}"
+        out.line(f"{line}  {gauge(share.tokens, most, 14)}".rstrip())
+    if over < 0:
+        out.line(f"  {'free':<24}{-over:>10,} tokens {-100 * over / call.budget_tokens:>6.1f} %")
+    asked = f"{call.recalls:,} recall and {call.expands:,} expand"
+    out.line(f"{count(call.events, 'event')} of the history; since the call before the model asked for {asked}")
+    for marker in call.markers:
+        out.line(f"marker {marker}")
+    if call.receipt:
+        out.line(f"last compaction: firsthand session window {shown(call.session)} --receipt {call.receipt}")
+    out.remark(f"exactly what was sent: firsthand session anatomy replay {call.pointer}")
+    return DONE
 
 
 def _diff(memory: Memory, before: Anatomy, after: Anatomy, out: Output) -> int:
     made = difference(memory, before.pointer, after.pointer)
     if out.as_json:
-        out.json(json_forms.of_difference(made))
+        sums = {"tokens": made.tokens, "bytes": made.bytes, "compactions": made.compactions}
+        calls = {"before": made.before.pointer, "after": made.after.pointer}
+        out.json(to_json(made) | sums | calls | {"sentences": made.sentences})
         return DONE
     for sentence in made.sentences:
         out.line(shown(sentence))
     if made.changes:
         out.line()
-        out.table([*_changes(made)], {1, 2, 3, 4}, whole=True)
-    return DONE
-
-
-def _changes(difference: Difference) -> Iterator[tuple[str, ...]]:
-    yield "part", f"call {difference.before.call}", f"call {difference.after.call}", "tokens", "bytes"
-    for change in difference.changes:
-        yield (
-            change.name,
-            f"{change.tokens_before:,}",
-            f"{change.tokens_after:,}",
-            f"{change.tokens:+,}",
-            f"{change.bytes:+,}",
+        rows = [("part", f"call {made.before.call}", f"call {made.after.call}", "tokens", "bytes")]
+        rows += [
+            (change.name, f"{change.tokens_before:,}", f"{change.tokens_after:,}", f"{change.tokens:+,}",
+             f"{change.bytes:+,}")
+            for change in made.changes
+        ]  # fmt: skip
+        rows.append(
+            ("all", f"{made.before.tokens:,}", f"{made.after.tokens:,}", f"{made.tokens:+,}", f"{made.bytes:+,}")
         )
-    yield (
-        "all",
-        f"{difference.before.tokens:,}",
-        f"{difference.after.tokens:,}",
-        f"{difference.tokens:+,}",
-        f"{difference.bytes:+,}",
-    )
-
-
-# replay --------------------------------------------------------------------------------------------
+        out.table(rows, {1, 2, 3, 4}, whole=True)
+    return DONE
 
 
 def _replay(memory: Memory, anatomy: Anatomy, out: Output) -> int:

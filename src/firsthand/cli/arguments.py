@@ -11,9 +11,9 @@ import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
-from firsthand import __version__
+from firsthand import Kind, Moment, __version__, moment
 from firsthand.cli.exits import USAGE
 
 Run = str | Callable[..., int]
@@ -24,8 +24,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "install": ("install", "connect the agents on this machine"),
     "import": ("imports", "take in past sessions of your agents"),
     "recall": ("recall", "find what was said or done"),
-    "show": ("show", "read what a pointer names, byte for byte"),
-    "timeline": ("timeline", "list events in the order they were recorded"),
+    "show": ("events:add_show", "read what a pointer names, byte for byte"),
+    "timeline": ("events:add_timeline", "list events in the order they were recorded"),
     "inspect": ("inspect", "look at the memory in a browser"),
     "doctor": ("doctor", "check the memory; say what is wrong and what to type"),
     "session": ("session", "sessions, what their models were sent, and recording"),
@@ -39,7 +39,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "uninstall": ("uninstall", "take firsthand out of agents, or remove it all"),
     "hook": ("hook", "answer one hook; your agents' hosts run this"),
 }
-"""By name: the file of the command or group, and its line on the first screen of help."""
+"""By name: the file of the command or group, with the function if it is not `add`, and its line on the first screen."""
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "session": ("list", "append", "export", "window", "anatomy", "pause", "resume"),
@@ -58,6 +58,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """The commands of each group, so that a mistyped one is recognised before any is imported."""
 
+LIMIT_MAX = 1_000_000_000
+_N = TypeVar("_N", int, float)
 FIRST = 8
 """So many of the commands are what a newcomer needs."""
 
@@ -213,7 +215,8 @@ def add_options(parser: argparse.ArgumentParser, *, first: bool) -> None:
 
 def _learner(file: str) -> Callable[[Parser], None]:
     def learn(made: Parser) -> None:
-        import_module(f"firsthand.cli.{file}").add(made)
+        module, _, function = file.partition(":")
+        getattr(import_module(f"firsthand.cli.{module}"), function or "add")(made)
 
     return learn
 
@@ -244,3 +247,56 @@ def _unknown(word: str, prog: str) -> str:
     meant = [path for path in meant if path.startswith(f"{group} ")] or meant
     sentence = f"there is no command {word!r}" + (f" in the group {group!r}" if group else "")
     return sentence + (f"; did you mean: {' or '.join(f'firsthand {path}' for path in meant[:3])}" if meant else "")
+
+
+# values -----------------------------------------------------------------------------------------------
+
+
+def number(low: int, high: int = LIMIT_MAX) -> Callable[[str], int]:
+    """Take a whole number within limits."""
+    return _within(int, low, high, f"a whole number from {low} to {high:,}")
+
+
+def decimal(low: float, high: float) -> Callable[[str], float]:
+    """Take a number within limits."""
+    return _within(float, low, high, f"a number from {low:g} to {high:g}")
+
+
+def _within(read: Callable[[str], _N], low: _N, high: _N, expected: str) -> Callable[[str], _N]:
+    def taken(text: str) -> _N:
+        try:
+            number = read(text)
+        except ValueError:
+            number = low - 1
+        if not low <= number <= high:
+            raise argparse.ArgumentTypeError(f"expected {expected}; got {text!r}")
+        return number
+
+    return taken
+
+
+def kind(text: str) -> Kind:
+    """Take a kind of event by its word."""
+    try:
+        return Kind(text.lower().replace("-", "_"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a kind; got {text!r}. Kinds: {', '.join(Kind)}") from None
+
+
+def pair(text: str) -> tuple[str, str]:
+    """Take a name and a field, such as ``content=text``."""
+    name, equals, field = text.partition("=")
+    if not (name and equals and field):
+        raise argparse.ArgumentTypeError(f"expected NAME=FIELD such as content=text; got {text!r}")
+    return name, field
+
+
+def time(text: str) -> Moment:
+    """Take a date, a date with a time, or seconds since 1970."""
+    seconds = text.replace(".", "", 1).isdigit() and len(text) > len("20260131")
+    read = moment.parse(float(text) if seconds else text)
+    if read is None:
+        raise argparse.ArgumentTypeError(
+            f"expected a time such as 2026-01-31, 2026-01-31T12:00:00+01:00 or seconds since 1970; got {text!r}"
+        )
+    return read

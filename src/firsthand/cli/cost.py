@@ -9,8 +9,7 @@ from collections import Counter
 from firsthand import Kind, Memory
 from firsthand.agents.injections import fields_of
 from firsthand.agents.tool_table import TOOLS
-from firsthand.cli.argument_values import number
-from firsthand.cli.arguments import Parser
+from firsthand.cli.arguments import Parser, number
 from firsthand.cli.display import count, shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output

@@ -15,9 +15,8 @@ from functools import lru_cache
 
 from firsthand.moment import clock
 from firsthand.printable import shown
-from firsthand.value import value
 
-__all__ = ["Piece", "clock", "columns", "count", "cut", "first_line", "gauge", "marked", "shown", "size", "table"]
+__all__ = ["clock", "columns", "count", "cut", "first_line", "gauge", "matcher", "shown", "size", "table"]
 
 _WORD = re.compile(r"\w+")
 _STEM_MIN = 4
@@ -95,50 +94,12 @@ def first_line(text: str) -> str:
     return shown(line.strip())
 
 
-@value
-class Piece:
-    """A part of a text: marked because it matches, or not."""
+def matcher(query: str, exact: Sequence[str] = ()) -> re.Pattern[str]:
+    """Give what matches a query in a shown text: its exact strings, and words that begin as its words do.
 
-    text: str
-    marked: bool
-
-
-def marked(text: str, query: str, exact: Sequence[str] = ()) -> list[Piece]:
-    """Split a shown text where it matches a query.
-
-    An exact string is marked where it stands; a word is marked when it begins as
-    a word of the query does, up to an ending that a stemmer would take off.
+    A word may have another ending of up to three letters, as a stemmer would take off.
     """
-    spans = [
-        match.span() for string in exact if string for match in re.finditer(re.escape(string), text, re.IGNORECASE)
-    ]
-    wanted = {word.casefold() for word in _WORD.findall(query)}
-    words = [(word.span(), word[0].casefold()) for word in _WORD.finditer(text)]
-    spans += [span for span, word in words if any(_alike(word, wanted_word) for wanted_word in wanted)]
-    pieces: list[Piece] = []
-    at = 0
-    for start, end in _merged(spans):
-        if start > at:
-            pieces.append(Piece(text[at:start], marked=False))
-        pieces.append(Piece(text[start:end], marked=True))
-        at = end
-    if at < len(text):
-        pieces.append(Piece(text[at:], marked=False))
-    return pieces
-
-
-def _alike(word: str, wanted: str) -> bool:
-    if word == wanted:
-        return True
-    stem = max(_STEM_MIN, len(wanted) - 3)
-    return len(wanted) >= _STEM_MIN and abs(len(word) - len(wanted)) <= 3 and word[:stem] == wanted[:stem]
-
-
-def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = merged[-1][0], max(end, merged[-1][1])
-        else:
-            merged.append((start, end))
-    return merged
+    words = _WORD.findall(query)
+    ends = [rf"{re.escape(word[: max(_STEM_MIN, len(word) - 3)])}\w{{0,6}}" for word in words if len(word) >= _STEM_MIN]
+    whole = [rf"\b{word}\b" for word in (*ends, *(re.escape(word) for word in words))]
+    return re.compile("|".join([*(re.escape(string) for string in exact if string), *whole]) or r"(?!)", re.IGNORECASE)

@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 
 from firsthand import InvalidArgument, Memory
-from firsthand.cli.argument_values import decimal, number
-from firsthand.cli.arguments import Parser
+from firsthand.cli.arguments import Parser, decimal, number
 from firsthand.cli.display import count, shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
@@ -116,9 +115,9 @@ def _list(memory: Memory, chosen: argparse.Namespace, out: Output) -> int:
     view = consolidated_view(memory, as_of=position(memory, chosen.as_of))
     if out.as_json:
         for entry in view.entries:
-            out.json(asdict(entry))
+            out.json(entry)
         for case in view.raw:
-            out.json(asdict(case))
+            out.json(case)
     else:
         for entry in view.entries:
             out.line(f"{entry.id[-SHORT:]}  {shown(entry.line)}  ({count(len(entry.sources), 'source')})")

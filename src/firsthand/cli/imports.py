@@ -9,15 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from firsthand import ImportReport
-from firsthand.cli import json_forms
-from firsthand.cli.argument_values import pair
-from firsthand.cli.arguments import Parser
+from firsthand.cli.arguments import Parser, pair
 from firsthand.cli.display import count, shown, size
 from firsthand.cli.exits import DONE, NOTHING_FOUND, REFUSED, USAGE
 from firsthand.cli.output import Output
 from firsthand.cli.stores import to_write, vectors_left
 from firsthand.hosts.import_report import Progress, SourceReport
 from firsthand.hosts.places import usual_places
+from firsthand.json_codec import to_json
 
 QUARANTINED_SHOWN = 10
 REFUSED_SHOWN = 20
@@ -58,7 +57,8 @@ def take_in(chosen: argparse.Namespace, out: Output) -> int:
         )
         store, behind = memory.path, vectors_left(memory)
     if out.as_json:
-        out.json(json_forms.of_import(report))
+        sums = {name: getattr(report, name) for name in ("records", "events_new", "events_known", "injected")}
+        out.json(to_json(report) | sums | {"refused": report.refused, "quarantined_count": report.quarantined_count})
     else:
         _say(report, out)
         seconds = time.monotonic() - started

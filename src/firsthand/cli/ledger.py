@@ -6,8 +6,7 @@ import argparse
 from collections.abc import Mapping
 
 from firsthand.cli import entries, sweep
-from firsthand.cli.argument_values import number
-from firsthand.cli.arguments import Parser
+from firsthand.cli.arguments import Parser, number
 from firsthand.cli.display import count, shown, table
 from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
@@ -226,7 +225,7 @@ def _waiting(chosen: argparse.Namespace, out: Output) -> int:
         rules = lineage_of(memory).waiting()
     for rule in rules:
         if out.as_json:
-            out.json(asdict(rule))
+            out.json(rule)
         else:
             out.line(f"{rule.pointer}  {rule.sort}  {shown(rule.text)[:WAITING_CHARACTERS]}")
     out.remark(f"{count(len(rules), 'rule')} of what a tool or the web said; approve lets one in")
@@ -240,7 +239,7 @@ def _diff(chosen: argparse.Namespace, out: Output) -> int:
         changes = ledger_difference(log.at(first), log.at(second))
     for change in changes:
         if out.as_json:
-            out.json(asdict(change))
+            out.json(change)
         else:
             out.line(f"{shown(change.pointer)}: {_in_words(change.before)} -> {_in_words(change.after)}")
     if not changes:

@@ -8,24 +8,35 @@ by whoever composes them (`display.shown`); bytes are written as they are.
 from __future__ import annotations
 
 import json
-import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from firsthand.cli.display import cut, table
+from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.environment import plain_output
+from firsthand.event import Event
+from firsthand.json_codec import to_json
 
 _STYLES = {"strong": "1", "faint": "2", "good": "32", "warn": "33", "bad": "31", "mark": "1;33", "name": "36"}
 _PROGRESS_SECONDS = 0.1
-_SURROGATES = re.compile("[\ud800-\udfff]")
+T = TypeVar("T")
 
 
 def _width() -> int:
     import shutil  # it brings every kind of compression
 
     return shutil.get_terminal_size().columns
+
+
+def of_event(event: Event) -> dict[str, Any]:
+    """Give an event as JSON, without its content."""
+    whole: dict[str, Any] = to_json(event)
+    for name in ("content", "envelope", "artifact", "commitment", "chain", "unchecked"):
+        whole.pop(name)
+    artifact = None if event.artifact is None else event.artifact.digest.hex()
+    return whole | {"artifact": artifact, "chain": event.chain.hex()}
 
 
 class Output:
@@ -65,9 +76,23 @@ class Output:
             self.line(self.style(text, "faint") if number == 0 else text)
 
     def json(self, value: Any) -> None:
-        """Give the answer as one line of JSON, all ASCII."""
+        """Give the answer as one line of JSON, all ASCII, as `to_json` gives it."""
         self._end_progress()
-        self._write(json.dumps(value) + "\n")
+        self._write(json.dumps(to_json(value)) + "\n")
+
+    def each(self, things: Iterable[T], line: Callable[[T], str], nothing: str = "") -> int:
+        """Say things, each as a line or as JSON; give the exit code, by whether there were any.
+
+        Args:
+            nothing: the remark when there was none.
+        """
+        done = NOTHING_FOUND
+        for thing in things:
+            done = DONE
+            self.json(thing) if self.as_json else self.line(line(thing))
+        if done != DONE and nothing:
+            self.remark(nothing)
+        return done
 
     def style(self, text: str, name: str) -> str:
         """Colour a text where colour is wanted; ``name`` is a key of the styles."""

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from collections.abc import Mapping, Sequence
 from time import perf_counter
 
 from firsthand.answer import HITS_MAX, Answer, Band, Conditions, Hit, Outcome, Query, Scope
-from firsthand.cli import json_forms
-from firsthand.cli.argument_values import kind, number, time
-from firsthand.cli.arguments import Parser
-from firsthand.cli.display import Piece, clock, count, cut, marked, shown, size
+from firsthand.cli.arguments import Parser, kind, number, time
+from firsthand.cli.display import clock, count, cut, matcher, shown, size
 from firsthand.cli.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
 from firsthand.cli.output import Output
 from firsthand.cli.stores import session_in, to_read, to_read_as
 from firsthand.environment import calculate_in_one_thread
+from firsthand.json_codec import to_json
 from firsthand.ledger.ledger_recall import recall
 from firsthand.space import Space
 
@@ -80,7 +78,9 @@ def _recall(chosen: argparse.Namespace, out: Output) -> int:
         milliseconds = (perf_counter() - started) * 1000
         fenced = _fenced(space, answer) if chosen.fenced else ""
     if out.as_json:
-        out.json(json_forms.of_answer(answer))
+        query = answer.query
+        asked = {"query": query.text, "skip": query.skip, "task": query.conditions, "now": query.now}
+        out.json(to_json(answer) | asked)
     elif fenced:
         out.line(fenced)
     else:
@@ -90,14 +90,11 @@ def _recall(chosen: argparse.Namespace, out: Output) -> int:
     return DAMAGED if answer.outcome is Outcome.DEGRADED else NOTHING_FOUND
 
 
-def _scope(chosen: argparse.Namespace) -> Scope:
-    return Scope(tuple(chosen.session), tuple(chosen.agent), tuple(chosen.kind), chosen.since, chosen.until)
-
-
 def _query(chosen: argparse.Namespace, conditions: Conditions | None) -> Query:
+    scope = Scope(tuple(chosen.session), tuple(chosen.agent), tuple(chosen.kind), chosen.since, chosen.until)
     return Query(
-        " ".join(chosen.query), _scope(chosen), hits_max=chosen.limit, budget_tokens_max=chosen.budget,
-        skip=chosen.skip, conditions=conditions, now=chosen.now,
+        " ".join(chosen.query), scope, hits_max=chosen.limit, budget_tokens_max=chosen.budget, skip=chosen.skip,
+        conditions=conditions, now=chosen.now,
     )  # fmt: skip
 
 
@@ -149,8 +146,7 @@ def _block(hit: Hit, numbers: Mapping[str, int], answer: Answer, out: Output) ->
     place += f"  claims: {hit.claims}" if hit.claims else ""
     place += f"  in the place of {hit.replaces}" if hit.replaces else ""
     out.line(out.style(place, "faint"))
-    for pieces in _preview(hit, answer.query.text, out):
-        out.line("   | " + "".join(out.style(piece.text, "mark") if piece.marked else piece.text for piece in pieces))
+    _preview(hit, answer.query.text, out)
     out.line()
 
 
@@ -163,26 +159,22 @@ def _said(answer: Answer, numbers: Mapping[str, int], out: Output) -> None:
         where = f"see {numbers[hit.pointer]}" if hit.pointer in numbers else f"session {shown(hit.session)}"
         line = f"{hit.pointer}  {clock(hit.time)}  {where}"
         out.line(f"   {out.style(line, 'name')}")
-        for pieces in _preview(hit, answer.query.text, out) if hit.pointer not in numbers else ():
-            out.line(
-                "   | " + "".join(out.style(piece.text, "mark") if piece.marked else piece.text for piece in pieces)
-            )
+        if hit.pointer not in numbers:
+            _preview(hit, answer.query.text, out)
     out.line()
 
 
-def _preview(hit: Hit, query: str, out: Output) -> list[list[Piece]]:
-    """Give the lines of a hit's preview, ready to be shown; on a terminal those around the first match."""
+def _preview(hit: Hit, query: str, out: Output) -> None:
+    """Print the lines of a hit's preview; on a terminal those around the first match."""
     width = max(20, out.width - 5) if out.terminal else 0
-    lines = [
-        marked(cut(line, width), query, hit.exact)
-        for line in shown(hit.preview, lines=True).split("\n")
-        if line.strip()
-    ]
+    wanted = matcher(query, hit.exact)
+    lines = [cut(line, width) for line in shown(hit.preview, lines=True).split("\n") if line.strip()]
     if out.terminal and len(lines) > PREVIEW_LINES_MAX:
-        first = next((number for number, line in enumerate(lines) if any(piece.marked for piece in line)), 0)
+        first = next((number for number, line in enumerate(lines) if wanted.search(line)), 0)
         start = max(0, min(first - 2, len(lines) - PREVIEW_LINES_MAX))
-        return lines[start : start + PREVIEW_LINES_MAX]
-    return lines
+        lines = lines[start : start + PREVIEW_LINES_MAX]
+    for line in lines:
+        out.line("   | " + wanted.sub(lambda match: out.style(match[0], "mark"), line))
 
 
 def _close(answer: Answer, milliseconds: float, chosen: argparse.Namespace, out: Output) -> None:
@@ -194,22 +186,7 @@ def _close(answer: Answer, milliseconds: float, chosen: argparse.Namespace, out:
     if answer.hits:
         out.remark(f"read one: firsthand show {answer.hits[0].pointer}")
     if answer.more:
-        out.remark(f"more: {_next(chosen, len(answer.hits))}")
-
-
-def _next(chosen: argparse.Namespace, hits: int) -> str:
-    """Write the command that reads on."""
-    words = ["firsthand", "recall"]
-    for option in ("store", "namespace", "task"):
-        words += [f"--{option}", getattr(chosen, option)] if getattr(chosen, option) else []
-    for option in ("session", "agent"):
-        words += [word for value in getattr(chosen, option) for word in (f"--{option}", value)]
-    words += [word for chosen_kind in chosen.kind for word in ("--kind", chosen_kind)]
-    for option in ("since", "until", "now"):
-        words += [f"--{option}", str(getattr(chosen, option))] if getattr(chosen, option) else []
-    words += [] if chosen.limit == LIMIT else ["--limit", str(chosen.limit)]
-    words += ["--skip", str(chosen.skip + hits), "--", *chosen.query]
-    return shown(shlex.join(words))
+        out.remark(f"more: the same with --skip {chosen.skip + len(answer.hits)}")
 
 
 # --explain -------------------------------------------------------------------------------------------
@@ -228,8 +205,10 @@ def explain(answer: Answer, numbers: Mapping[str, int], out: Output) -> None:
         out.line()
     for text in answer.attempts[1:]:
         out.line(f"asked also: {shown(cut(' '.join(text.split()), WORDS_COLUMNS_MAX))}")
-    if answer.query.conditions is not None:
-        out.line(f"for the task: {_task(answer.query.conditions)}")
+    if (task := answer.query.conditions) is not None:
+        out.line(
+            f"for the task: {shown(cut(f'goal {task.goal!r}' if task.goal else 'no goal known', WORDS_COLUMNS_MAX))}"
+        )
     if answer.signals:
         signals = ", ".join(f"{shown(name)} {number:.2f}" for name, number in answer.signals.items())
         out.line(f"likelihood {answer.likelihood:.2f} ({answer.band}), from: {signals}")
@@ -240,11 +219,3 @@ def _score_row(hit: Hit, names: Sequence[str], numbers: Mapping[str, int]) -> tu
     parts = (f"{hit.parts[name]:.2f}" if name in hit.parts else "" for name in names)
     exact = "; ".join(shown(string) for string in hit.exact)
     return (str(numbers[hit.pointer]), f"{hit.score:.2f}", *parts, exact)
-
-
-def _task(task: Conditions) -> str:
-    """Say a task in one line."""
-    words = [f"goal {shown(cut(task.goal, WORDS_COLUMNS_MAX))!r}" if task.goal else "no goal known"]
-    words += [f"phase {shown(cut(task.phase, WORDS_COLUMNS_MAX))!r}"] if task.phase else []
-    words += [count(len(task.open_loops), "open loop")] if task.open_loops else []
-    return ", ".join(words) + (f" (session {shown(task.session)})" if task.session else "")

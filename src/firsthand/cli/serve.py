@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from firsthand import environment
-from firsthand.cli.argument_values import number
-from firsthand.cli.arguments import Parser
+from firsthand.cli.arguments import Parser, number
 from firsthand.cli.display import count, shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND, REFUSED
 from firsthand.cli.output import Output

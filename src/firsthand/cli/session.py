@@ -8,9 +8,8 @@ from pathlib import Path
 
 from firsthand import Draft, InvalidArgument, Kind, Trust, environment
 from firsthand.agents.pauses import pause, resume
-from firsthand.cli import anatomy, json_forms, transcript, window
-from firsthand.cli.argument_values import kind, number, time
-from firsthand.cli.arguments import Parser
+from firsthand.cli import anatomy, transcript
+from firsthand.cli.arguments import Parser, kind, number, time
 from firsthand.cli.display import clock, count, shown
 from firsthand.cli.exits import DONE
 from firsthand.cli.output import Output
@@ -32,7 +31,6 @@ def add(group: Parser) -> None:
     )  # fmt: skip
     _add_append(group)
     transcript.add(group)
-    window.add(group)
     anatomy.add(group)
     pausing = group.command(
         "pause", _pause, "Record nothing of a project, a session or the next prompt.",
@@ -82,7 +80,7 @@ def _list(chosen: argparse.Namespace, out: Output) -> int:
         sessions, where = memory.sessions(), f"namespace {memory.namespace!r} of {memory.path}"
     if out.as_json:
         for session in sessions:
-            out.json(json_forms.of_session(session))
+            out.json(session)
     elif not sessions:
         out.remark(f"no sessions in {shown(where)}")
     else:

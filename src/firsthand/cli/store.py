@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from firsthand import Exported, InvalidArgument, Memory, Verification, environment
 from firsthand.agents import settings
-from firsthand.cli import erase, json_forms
+from firsthand.cli import erase
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import count, shown, size, table
 from firsthand.cli.exits import DAMAGED, DONE, USAGE
@@ -124,7 +124,7 @@ def _verify(chosen: argparse.Namespace, out: Output) -> int:
             progress=lambda done, total: out.progress(lambda: f"verified {done:,} of {total:,} events"),
         )
     if out.as_json:
-        out.json(json_forms.of_verification(verification))
+        out.json(verification)
     else:
         for head in heads:
             if head.key:

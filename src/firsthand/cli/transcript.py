@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator
 
 from firsthand import Event, Kind, Memory
-from firsthand.cli.argument_values import number
-from firsthand.cli.arguments import Parser
+from firsthand.cli.arguments import Parser, number
 from firsthand.cli.display import clock, count, first_line, shown
 from firsthand.cli.exits import DAMAGED, DONE
 from firsthand.cli.output import Output

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from firsthand.cli.argument_values import decimal, number, prices
+from firsthand.cli.arguments import decimal, number
 
 Command = Callable[..., argparse.ArgumentParser]
 
@@ -53,7 +53,7 @@ def _add(group: Any, option: Mapping[str, Any]) -> None:
         if kind in option:
             same["type"] = reads(*option[kind])
     if "type" in option:
-        same["type"] = {"prices": prices, "corpus": _corpus}[option["type"]]
+        same["type"] = {"prices": _prices, "corpus": _corpus}[option["type"]]
     group.add_argument(option["flag"], **same)
 
 
@@ -62,3 +62,11 @@ def _corpus(text: str) -> tuple[str, str]:
     if not (name and equals and path):
         raise argparse.ArgumentTypeError(f"expected NAME=PATH such as chats=chats.jsonl; got {text!r}")
     return name, path
+
+
+def _prices(text: str) -> tuple[float, float]:
+    read = decimal(0, 1_000_000)
+    prompt, comma, reply = text.partition(",")
+    if not comma:
+        raise argparse.ArgumentTypeError(f"expected PROMPT,REPLY such as 0.15,0.6; got {text!r}")
+    return read(prompt), read(reply)

@@ -1,4 +1,4 @@
-"""The command show: what a pointer addresses, byte for byte, or safely on a terminal."""
+"""The commands show and timeline: what a pointer addresses, and events in order of position, one line each."""
 
 from __future__ import annotations
 
@@ -6,24 +6,23 @@ import argparse
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from firsthand import Event, Kind, Memory, pointer
-from firsthand.cli import json_forms
-from firsthand.cli.argument_values import number
-from firsthand.cli.arguments import Parser
-from firsthand.cli.display import clock, cut, shown, size
-from firsthand.cli.exits import DAMAGED, DONE, USAGE
-from firsthand.cli.output import Output
-from firsthand.cli.stores import Damaged, to_read, walk
+from firsthand import Event, Kind, Memory, Moment, pointer
+from firsthand.cli.arguments import Parser, number, time
+from firsthand.cli.display import clock, count, cut, first_line, shown, size
+from firsthand.cli.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
+from firsthand.cli.output import Output, of_event
+from firsthand.cli.stores import Damaged, session_in, to_read, walk
 from firsthand.ledger.effect import Effect
 from firsthand.notes.check import proofs
 
 JSON_CONTENT_BYTES_MAX = 16 << 20
 FACTS_COLUMNS = 160
+TEXT_COLUMNS = 160  # of an event's first line, where it is piped
 AROUND_CHARACTERS = 2_000  # of each event beside the one that was asked for
 
 
-def add(parser: Parser) -> None:
-    """Add the arguments."""
+def add_show(parser: Parser) -> None:
+    """Add the arguments of show."""
     parser.describe(
         _show, "Show what a pointer addresses: exact bytes to a pipe or file, safely escaped on a terminal.",
         """
@@ -38,6 +37,27 @@ def add(parser: Parser) -> None:
     how.add_argument("--raw", action="store_true", help="exact bytes to a terminal too")
     how.add_argument("--around", type=number(1, 1000), metavar="N", help="also N events before and after it")
     parser.add_argument("--source", action="store_true", help="the source record that it was cut from")
+
+
+def add_timeline(parser: Parser) -> None:
+    """Add the arguments of timeline."""
+    parser.describe(
+        _timeline, "List events in order of position, one line each.",
+        """
+        firsthand timeline --reverse --limit 20
+        firsthand timeline --session house-rules --since 2026-01-01
+        firsthand timeline --after 1200 --limit 0
+        """,
+    )  # fmt: skip
+    parser.add_argument("--session", metavar="NAME", help="only of this session")
+    parser.add_argument("--since", type=time, metavar="TIME", help="only from this time on")
+    parser.add_argument("--until", type=time, metavar="TIME", help="only up to this time")
+    parser.add_argument("--after", type=number(0), default=0, metavar="POSITION", help="only beyond this position")
+    parser.add_argument("--limit", type=number(0), default=100, metavar="N", help="most lines, default 100; 0 for all")
+    parser.add_argument("--reverse", action="store_true", help="newest first")
+
+
+# one event -------------------------------------------------------------------------------------------
 
 
 def _show(chosen: argparse.Namespace, out: Output) -> int:
@@ -56,20 +76,16 @@ def _show(chosen: argparse.Namespace, out: Output) -> int:
             return _show_json(memory, named, out)
         pieces = memory.stream(named)
         if chosen.raw or not out.terminal:
-            _write(pieces, out)
+            binary = out.binary
+            for piece in pieces:
+                binary.write(piece)
+            binary.flush()
         else:
             event = memory.event(named)
             for line in (*_header(event, named), *_marks(memory, event)):
                 out.line(out.style(line, "faint"))
             _write_shown(pieces, out)
     return DONE
-
-
-def _write(pieces: Iterable[bytes], out: Output) -> None:
-    binary = out.binary
-    for piece in pieces:
-        binary.write(piece)
-    binary.flush()
 
 
 def _write_shown(pieces: Iterable[bytes], out: Output) -> None:
@@ -97,8 +113,7 @@ def _show_json(memory: Memory, named: str, out: Output) -> int:
             )
             return USAGE
     marks = {"decided": Effect(memory).mark(event).strip() or None, "claims": proofs(memory, event) or None}
-    form = json_forms.of_event(event) | marks | {"asked": named, "content": json_forms.of_bytes(bytes(content))}
-    out.json(form)
+    out.json(of_event(event) | marks | {"asked": named, "content": bytes(content)})
     return DONE
 
 
@@ -112,19 +127,15 @@ def _show_around(memory: Memory, named: str, events: int, out: Output) -> int:
             damaged = True
             out.warn(event.sentence)
         elif out.as_json:
-            out.json(json_forms.of_event(event) | {"preview": event.text, "asked": event.id == middle.id})
-        elif event.id == middle.id and not event.erased:
-            _block(event, memory.stream(f"fh:{event.id}"), "strong", out)
+            out.json(of_event(event) | {"preview": event.text, "asked": event.id == middle.id})
         else:
-            _block(event, [_beginning(event)], "faint", out)
+            asked = event.id == middle.id
+            for line in _header(event):
+                out.line(out.style(line, "strong" if asked else "faint"))
+            whole = asked and not event.erased
+            _write_shown(memory.stream(f"fh:{event.id}") if whole else [_beginning(event)], out)
+            out.line()
     return DAMAGED if damaged else DONE
-
-
-def _block(event: Event, pieces: Iterable[bytes], style: str, out: Output) -> None:
-    for line in _header(event):
-        out.line(out.style(line, style))
-    _write_shown(pieces, out)
-    out.line()
 
 
 def _beginning(event: Event) -> bytes:
@@ -145,9 +156,62 @@ def _header(event: Event, named: str = "") -> Iterator[str]:
     """Yield the lines that stand above an event's content."""
     who = f" by {shown(event.agent)}" if event.agent else ""
     from_where = f" from {shown(event.origin)}" if event.origin else ""
-    yield f"{named or f'fh:{event.id}'}  {event.kind}{who}{from_where}  {clock(event.time)}"
+    yield f"{named or event.pointer}  {event.kind}{who}{from_where}  {clock(event.time)}"
     what = "erased" if event.erased else f"{size(event.size_bytes)} of {shown(event.media)}"
-    yield (f"session {shown(event.session)}  turn {event.turn}  position {event.position}  {what}  ({event.trust})")
+    yield f"session {shown(event.session)}  turn {event.turn}  position {event.position}  {what}  ({event.trust})"
     facts = "  ".join(f"{shown(str(key))}={shown(str(value))}" for key, value in event.meta.items())
     if facts:
         yield cut(facts, FACTS_COLUMNS)
+
+
+# events in order -------------------------------------------------------------------------------------
+
+
+def _timeline(chosen: argparse.Namespace, out: Output) -> int:
+    """List events, one line each."""
+    lines, last, damaged, more = 0, 0, False, False
+    with to_read(chosen) as memory:
+        if chosen.session is not None:
+            session_in(memory, chosen.session)
+        effect = Effect(memory)
+        for event in walk(memory, chosen.session, after=chosen.after, reverse=chosen.reverse):
+            if isinstance(event, Damaged):
+                damaged = True
+                out.warn(event.sentence)
+                continue
+            if not _is_within(event.time, chosen.since, chosen.until):
+                continue
+            if chosen.limit and lines == chosen.limit:
+                more = True
+                break
+            out.json(of_event(event)) if out.as_json else out.line(_line(event, effect, out))
+            lines, last = lines + 1, event.position
+    if more:
+        on = "--limit 0" if chosen.reverse else f"--after {last}, or --limit 0 for all"
+        out.remark(f"{count(lines, 'event')} shown, to position {last}; go on with: {on}")
+    if damaged:
+        return DAMAGED
+    if not lines:
+        out.remark("no events in this range")
+    return DONE if lines else NOTHING_FOUND
+
+
+def _is_within(time: Moment | None, since: Moment | None, until: Moment | None) -> bool:
+    if since is None and until is None:
+        return True
+    return time is not None and (
+        (since is None or time.microseconds >= since.microseconds)
+        and (until is None or time.microseconds <= until.microseconds)
+    )
+
+
+def _line(event: Event, effect: Effect, out: Output) -> str:
+    tool, standing = event.meta.get("tool"), effect.text(event)
+    gone = f"[no longer holds: {effect.instead(event)}]" if standing is None and not event.erased else "[erased]"
+    first = first_line(standing.text) if standing is not None and not event.erased else gone
+    line = (
+        f"{event.position:>8}  {clock(event.time):<20}  {event.kind:<13}  "
+        f"{cut(shown(event.agent or event.origin), 16):<16}  {event.pointer}  {size(event.size_bytes):>9}  "
+    )
+    text = f"{shown(str(tool))}: {first}" if tool else first
+    return line + cut(text, max(20, out.width - len(line)) if out.terminal else TEXT_COLUMNS)

@@ -1,15 +1,13 @@
-"""The commands agent switch and agent jobs: what happens unasked, on or off; and what hooks left to do."""
+"""The command agent jobs: what hooks left to do."""
 
 from __future__ import annotations
 
 import argparse
 import time
-from pathlib import Path
 from typing import Any
 
-from firsthand import InvalidArgument, Memory, environment
+from firsthand import Memory
 from firsthand.agents.jobs import pending
-from firsthand.agents.settings import switch, user_file
 from firsthand.agents.waiting_calls import KeptCalls
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import count, shown
@@ -17,23 +15,13 @@ from firsthand.cli.exits import DONE, STORE_FAILED
 from firsthand.cli.output import Output
 from firsthand.cli.stores import to_write
 from firsthand.health.job_runner import run_due
-from firsthand.value import asdict
+from firsthand.json_codec import to_json
 
 RUN_SECONDS_MAX = 600
 
 
 def add(group: Parser) -> None:
-    """Add the commands to the group agent."""
-    command = group.command(
-        "switch", _switch, "Turn on or off what happens unasked.",
-        """
-        firsthand agent switch recall off                     for all projects of this user
-        firsthand agent switch cues off --project .           for one project
-        """,
-    )  # fmt: skip
-    command.add_argument("what", metavar="WHAT", help="record, preamble, cues, recall, actions, episodes, ...")
-    command.add_argument("state", choices=("on", "off"), help="on or off")
-    command.add_argument("--project", metavar="DIR", help="for the project of this folder; default: for all")
+    """Add the command to the group agent."""
     command = group.command(
         "jobs", _jobs, "List what hooks left to do, or do it now.",
         """
@@ -44,21 +32,6 @@ def add(group: Parser) -> None:
     )  # fmt: skip
     command.add_argument("--run", action="store_true", help="do what is due, and record the calls that wait")
     command.add_argument("--retry", action="store_true", help="record the calls that were set aside too")
-
-
-def _switch(chosen: argparse.Namespace, out: Output) -> int:
-    """Write a switch into the settings file of those it is for, and say which."""
-    store = Path(chosen.store) if chosen.store else environment.default_store()
-    file = user_file(store)
-    project = Path(chosen.project).expanduser() if chosen.project else None
-    if project is not None and not project.is_dir():
-        raise InvalidArgument(f"expected the folder of a project after --project; there is no folder {project}")
-    switch(file, chosen.what, on=chosen.state == "on", project=project)
-    if out.as_json:
-        out.json({"file": str(file), "switch": chosen.what, "on": chosen.state == "on"})
-    else:
-        out.line(f"{chosen.what} is {chosen.state}: {shown(str(file))}")
-    return DONE
 
 
 def _jobs(chosen: argparse.Namespace, out: Output) -> int:
@@ -99,6 +72,6 @@ def _run(memory: Memory, out: Output) -> int:
 
 def _say(out: Output, job: Any, words: str, **facts: object) -> None:
     if out.as_json:
-        out.json({**asdict(job), **facts})
+        out.json({**to_json(job), **facts})
     else:
         out.line(f"{job.kind}  {shown(job.session or job.agent)}  {words}".rstrip())
