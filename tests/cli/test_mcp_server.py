@@ -265,9 +265,8 @@ def test_standard_output_carries_the_protocol_only(tmp_path):
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "health", "arguments": {}}},
     ]  # fmt: skip
     command = [sys.executable, "-m", "firsthand", "mcp", "--store", str(tmp_path / "store"), "--agent", "coder"]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | {"HOME": str(tmp_path)}
-    ) as one:
+    alone = os.environ | {"HOME": str(tmp_path), "FIRSTHAND_DAEMON": "off"}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=alone) as one:
         one.stdin.write(b"".join(json.dumps(line).encode() + b"\n" for line in asked))
         one.stdin.flush()
         answers = [json.loads(one.stdout.readline()) for _ in range(2)]

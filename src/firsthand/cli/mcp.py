@@ -9,11 +9,17 @@ from __future__ import annotations
 import argparse
 import contextlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from firsthand.cli.arguments import Parser
 from firsthand.cli.exits import DONE
 from firsthand.cli.output import Output
-from firsthand.server.mcp_server import Door, Served, described, tokens_of
+from firsthand.environment import default_embedder, default_namespace, default_store
+from firsthand.server import bridge
+from firsthand.server.hook_client import VERSION, Call
+
+if TYPE_CHECKING:
+    from firsthand.server.mcp_server import Door
 
 
 def add(parser: Parser) -> None:
@@ -32,8 +38,20 @@ def add(parser: Parser) -> None:
 
 
 def _mcp(chosen: argparse.Namespace, out: Output) -> int:
-    """Serve until the client goes away, or interrupted."""
-    served = Served(chosen.store, chosen.namespace, chosen.agent, str(Path(chosen.cwd or ".").resolve()), chosen.across)
+    """Pass what the host says to the server until it goes away; where no server can live, serve in this process."""
+    cwd = str(Path(chosen.cwd or ".").resolve())
+    whose = {"agent": chosen.agent, "cwd": cwd, "across": chosen.across}
+    call = Call(
+        operation="mcp", version=VERSION, store=str(Path(chosen.store or default_store()).expanduser().resolve()),
+        namespace=chosen.namespace or default_namespace(), embedder=default_embedder() or "none",
+    )  # fmt: skip
+    if not chosen.describe and bridge.run(call, whose):
+        return DONE
+    from firsthand.server.mcp_server import Door, Served
+
+    served = Served(chosen.store, chosen.namespace, None, chosen.agent, cwd, chosen.across)
+    if not chosen.describe:
+        out.warn("firsthand: no server can be started here, so this process serves MCP by itself")
     with contextlib.closing(Door(served)) as door:
         if chosen.describe:
             _describe(door, out)
@@ -43,6 +61,8 @@ def _mcp(chosen: argparse.Namespace, out: Output) -> int:
 
 
 def _describe(door: Door, out: Output) -> None:
+    from firsthand.server.mcp_server import described, tokens_of
+
     tools = described(door)
     if out.as_json:
         out.json({"tools": tools, "tokens": tokens_of(tools)})

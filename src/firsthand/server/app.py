@@ -66,7 +66,7 @@ def application(stores: Stores, keys: Keys, log: Callable[[str], None], count: C
         count: told of each request that begins, by 1, and ends, by -1.
     """
     pages = _Pages(stores, keys, log, count)
-    doors = Doors()
+    doors = Doors(stores)
     app = Starlette(
         routes=[
             Route("/healthz", pages.healthz),

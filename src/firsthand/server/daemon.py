@@ -36,6 +36,7 @@ from firsthand.server.daemon_stores import Stores
 from firsthand.server.hook_answers import Handler, send, work
 from firsthand.server.hook_client import ANSWERED, BUSY, LEAVE, PATIENT_MS, TAKEN, VERSION, Call
 from firsthand.server.http_server import HttpServer
+from firsthand.server.mcp_lines import McpLines
 
 IDLE_S = 15 * 60.0
 LOOK_S = 5.0
@@ -127,6 +128,7 @@ class _Daemon:
         self._stores = Stores()
         self._handler = Handler(folder, self._stores)
         self._jobs = Jobs(self._stores, self._log, self._failed, self._wake)
+        self._mcp = McpLines(self._stores, self._log)
         self._slots = threading.BoundedSemaphore(CONNECTIONS_MAX)
         self._workers = ThreadPoolExecutor(THREADS_MAX, "hook")
         self._code, self._begun = _code(), time.time()
@@ -169,7 +171,7 @@ class _Daemon:
                 self._stop(hangs)
             if ready or self._running or self._jobs.busy:
                 asked = time.monotonic()
-            elif time.monotonic() - max(asked, self._http.asked if self._http is not None else 0.0) > IDLE_S:
+            elif time.monotonic() - max(asked, self._mcp.asked, self._http.asked if self._http else 0.0) > IDLE_S:
                 self._stop(f"idle for {IDLE_S / 60:.0f} minutes")
             if self._woken in ready:
                 self._woken.recv(4_096)
@@ -229,7 +231,7 @@ class _Daemon:
         elif call.operation == "stop":
             send(connection, ANSWERED)
             self._stop("told to")
-        elif call.operation not in {"hook", "link"}:
+        elif call.operation not in {"hook", "link", "mcp"}:
             send(connection, LEAVE)
         elif call.operation == "hook" and time.monotonic() - came > PATIENT_MS / 1000:
             return  # it waits no more, and has kept the call itself: others still wait
@@ -238,6 +240,10 @@ class _Daemon:
             self._stop(reason)
         elif call.operation == "link":
             send(connection, ANSWERED, json.dumps(self._link(call, payload)).encode())
+        elif call.operation == "mcp":
+            send(connection, ANSWERED, (missing := self._mcp.missing).encode())
+            if not missing:
+                self._mcp.take(connection.dup(), call, payload)
         else:
             self._hook(connection, call, payload, came)
 

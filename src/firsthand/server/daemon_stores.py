@@ -50,7 +50,8 @@ class Handle:
 class Stores:
     """Opens stores as calls need them, and closes those that no call needs."""
 
-    def __init__(self) -> None:
+    def __init__(self, timeout_ms: int = TIMEOUT_MS) -> None:
+        self._timeout_ms = timeout_ms
         self._lock = threading.Lock()
         self._opening: dict[Key, threading.Lock] = {}
         self._handles: dict[Key, Handle] = {}  # the one used last stands last
@@ -119,7 +120,9 @@ class Stores:
                 handle = None
             if handle is None:
                 self._erased.setdefault(call.store, erased_at(Path(call.store)))
-                memory = Memory(call.store, namespace=call.namespace, timeout_ms=TIMEOUT_MS, embedder=call.embedder)
+                memory = Memory(
+                    call.store, namespace=call.namespace, timeout_ms=self._timeout_ms, embedder=call.embedder
+                )
                 handle = Handle(key, memory, identity_of(call.store), users=1)
             with self._lock:
                 self._handles.pop(key, None)

@@ -19,6 +19,7 @@ from starlette.exceptions import HTTPException
 from firsthand import FirsthandError
 from firsthand.environment import default_namespace, default_store
 from firsthand.server.auth import App, Receive, Scope, Send
+from firsthand.server.daemon_stores import Stores
 
 DOORS_MAX = 8
 _KNOWN = {"agent", "cwd", "across", "store", "namespace"}
@@ -27,7 +28,8 @@ _KNOWN = {"agent", "cwd", "across", "store", "namespace"}
 class Doors:
     """An ASGI application that hands each request to the door of its agent."""
 
-    def __init__(self) -> None:
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
         self._apps: dict[tuple[str, ...], App] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._closing: asyncio.Event | None = None
@@ -66,9 +68,9 @@ class Doors:
         store, namespace = values.get("store") or str(default_store()), values.get("namespace") or default_namespace()
         try:
             served = Served(
-                store, namespace, values.get("agent", ""), values.get("cwd", ""), bool(values.get("across"))
+                store, namespace, None, values.get("agent", ""), values.get("cwd", ""), bool(values.get("across"))
             )
-            door = await asyncio.to_thread(Door, served)
+            door = await asyncio.to_thread(Door, served, self._stores)
         except FirsthandError as error:
             raise HTTPException(500, str(error)) from error
         app: Any = mcp_sdk.http_app(door.sdk, door.server, door.http)

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 from firsthand import InvalidArgument
 from firsthand.value import value
 
+MISSING = "the MCP server needs the extra agents, and mcp is not installed: pip install 'firsthand[agents]'"
 Answering = Callable[[Mapping[str, Any], Any], Awaitable[Any]]
 
 
@@ -52,9 +53,7 @@ def load() -> Sdk:
     try:
         import_module("mcp")
     except ModuleNotFoundError as error:
-        raise InvalidArgument(
-            f"the MCP server needs the extra agents, and {error.name} is not installed: pip install 'firsthand[agents]'"
-        ) from error
+        raise InvalidArgument(MISSING) from error
     try:
         base, types, major = import_module("mcp.server.mcpserver"), import_module("mcp_types"), 2
     except ModuleNotFoundError:  # the older major
@@ -137,6 +136,13 @@ def make_server(
 def http_app(sdk: Sdk, server: Any, http: Mapping[str, Any]) -> Any:
     """Give the ASGI application of a server."""
     return server.streamable_http_app(**(http if sdk.major == 2 else {}))
+
+
+async def serve_lines(sdk: Sdk, server: Any, lines: Any, out: Any) -> None:
+    """Serve a session whose messages are lines, as over standard streams."""
+    lowlevel = server._lowlevel_server if sdk.major == 2 else server._mcp_server  # noqa: SLF001 - as its own `run` does
+    async with import_module("mcp.server.stdio").stdio_server(lines, out) as (reading, writing):
+        await lowlevel.run(reading, writing, lowlevel.create_initialization_options())
 
 
 def decoded(sdk: Sdk, name: str) -> str:

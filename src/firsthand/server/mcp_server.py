@@ -10,19 +10,24 @@ adds none of its own.
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 
 from firsthand import AgentTools, FirsthandError, Memory, __version__
-from firsthand.errors import StoreReadOnly
+from firsthand.environment import default_embedder, default_namespace, default_store
+from firsthand.errors import StoreBusy, StoreReadOnly
+from firsthand.log.log import TIMEOUT_MS
 from firsthand.server import mcp_sdk
-from firsthand.server.mcp_sdk import Sdk
+from firsthand.server.daemon_stores import Stores
+from firsthand.server.hook_client import Call
 from firsthand.tokens import estimate
 from firsthand.value import value
 
 CALLS_AT_ONCE_MAX = 8  # further ones wait
 PROGRESS_S = 0.5
+BUSY_S, BUSY_LOOK_S = 10.0, 0.2
 SESSION_EVENTS = 200
 EVENT_CHARACTERS = 50_000
 COMPLETIONS_MAX = 50
@@ -43,7 +48,7 @@ class Served:
     """Whose memory is served: the arguments of the command.
 
     Attributes:
-        store, namespace: None takes the usual ones.
+        store, namespace, embedder: None takes the usual ones.
         agent: its name; empty takes that of the folder.
         cwd: the folder that the agent works in.
         across: other agents' sessions may be looked at.
@@ -51,51 +56,51 @@ class Served:
 
     store: str | None = None
     namespace: str | None = None
+    embedder: str | None = None
     agent: str = ""
     cwd: str = ""
     across: bool = False
 
 
 class Opening:
-    """The store, opened at the first call that needs it, and once; a failure is raised to each call anew."""
+    """The store, open for the length of a call; a failure to open it is raised to each call anew."""
 
-    def __init__(self, served: Served) -> None:
-        self.served = served
-        self._lock = threading.Lock()
-        self._tools: AgentTools | None = None
+    def __init__(self, served: Served, stores: Stores | None) -> None:
+        self.served, self._own = served, None if stores else Stores(TIMEOUT_MS)
+        self._stores = stores or self._own or Stores()
+        self._read_only: Memory | None = None
 
-    def tools(self) -> AgentTools:
+    @contextmanager
+    def tools(self) -> Iterator[AgentTools]:
         """Give the agent's tools.
 
         Raises:
             FirsthandError: the store cannot be opened.
         """
-        with self._lock:
-            if self._tools is None:
-                served = self.served
-                self._tools = AgentTools.of(self._memory(), cwd=served.cwd, agent=served.agent, across=served.across)
-            return self._tools
-
-    def _memory(self) -> Memory:
-        try:
-            return Memory(self.served.store, namespace=self.served.namespace)
-        except StoreReadOnly:  # what can be read is; `remember` refuses, and `health` says that it is read only
-            return Memory(self.served.store, namespace=self.served.namespace, read_only=True, create=False)
+        served = self.served
+        store, namespace = served.store or str(default_store()), served.namespace or default_namespace()
+        call = Call(store=store, namespace=namespace, embedder=served.embedder or default_embedder() or "none")
+        with ExitStack() as until:
+            try:
+                memory = self._read_only or until.enter_context(self._stores.of(call))
+            except StoreReadOnly:  # what can be read is; `remember` refuses, and `health` says that it is read only
+                memory = self._read_only = Memory(store, namespace=namespace, read_only=True, create=False)
+            yield AgentTools.of(memory, cwd=served.cwd, agent=served.agent, across=served.across)
 
     def close(self) -> None:
         """Let the store go."""
-        with self._lock:
-            if self._tools is not None:
-                self._tools.space.close()
-                self._tools = None
+        if self._own is not None:
+            self._own.close()
+        if self._read_only is not None:
+            self._read_only.close()
 
 
 class Door:
     """One MCP server over one agent's memory."""
 
-    def __init__(self, served: Served, sdk: Sdk | None = None, *, port: int = 0) -> None:
-        self.sdk = sdk or mcp_sdk.load()
-        self.opening = Opening(served)
+    def __init__(self, served: Served, stores: Stores | None = None, *, port: int = 0) -> None:
+        self.sdk = mcp_sdk.load()
+        self.opening = Opening(served, stores)
         self._limiter: Any = None
         self.http = {"session_idle_timeout": IDLE_S, "max_request_body_size": BODY_BYTES_MAX, "host": "127.0.0.1"}
         if self.sdk.major == 1:
@@ -125,14 +130,14 @@ class Door:
     def _answering(self, name: str) -> mcp_sdk.Answering:
         async def answering(arguments: Mapping[str, Any], context: Any) -> Any:
             try:
-                answer = await self._run(lambda: self.opening.tools().call(name, arguments), name, context)
+                answer = await self._run(lambda tools: tools.call(name, arguments), name, context)
             except FirsthandError as error:
                 raise self.sdk.tool_error(self._sentence(name, error)) from error
             return mcp_sdk.make_result(self.sdk, answer.text, answer.structured)
 
         return answering
 
-    async def _run(self, work: Callable[[], _T], name: str, context: Any = None) -> _T:
+    async def _run(self, work: Callable[[AgentTools], _T], name: str, context: Any = None) -> _T:
         """Do work in a thread, and report progress while it lasts, to a client that asked for it."""
         import anyio
         from anyio.to_thread import run_sync
@@ -153,13 +158,25 @@ class Door:
             if context is not None:
                 group.start_soon(tell)
             try:
-                results.append(await run_sync(work, abandon_on_cancel=True, limiter=self._limiter))
+                results.append(await run_sync(lambda: self._work(work), abandon_on_cancel=True, limiter=self._limiter))
             except FirsthandError as error:  # raised below: a group would wrap it
                 failed.append(error)
             group.cancel_scope.cancel()
         if failed:
             raise failed[0]
         return results[0]
+
+    def _work(self, work: Callable[[AgentTools], _T]) -> _T:
+        """Do work while the store is open; one that another process holds is asked again for a while."""
+        by = time.monotonic() + BUSY_S
+        while True:
+            try:
+                with self.opening.tools() as tools:
+                    return work(tools)
+            except StoreBusy:
+                if time.monotonic() > by:
+                    raise
+                time.sleep(BUSY_LOOK_S)
 
     def _sentence(self, name: str, error: FirsthandError) -> str:
         return AgentTools.sentence(name, error, store=self.opening.served.store or "")
@@ -171,7 +188,7 @@ class Door:
 
         async def read(work: Callable[[AgentTools], str], what: str) -> str:
             try:
-                return await self._run(lambda: work(self.opening.tools()), what)
+                return await self._run(work, what)
             except FirsthandError as error:
                 raise sdk.resource_error(self._sentence(what, error)) from error
 
@@ -211,7 +228,7 @@ class Door:
     def _offer_prompt(self) -> None:
         async def preamble() -> str:
             try:
-                return await self._run(lambda: self.opening.tools().preamble(), "preamble")
+                return await self._run(AgentTools.preamble, "preamble")
             except FirsthandError as error:
                 return self._sentence("preamble", error)
 
@@ -229,7 +246,7 @@ class Door:
             if template not in named:
                 return None
             try:
-                names = await self._run(lambda: named[template](self.opening.tools()), "complete")
+                names = await self._run(named[template], "complete")
             except FirsthandError as error:
                 raise self.sdk.resource_error(self._sentence("complete", error)) from error
             fitting = [name for name in names if name.startswith(argument.value)]
