@@ -34,7 +34,8 @@ def shown(text: str, *, lines: bool = False) -> str:
     if (_PLAIN_LINES if lines else _PLAIN).match(text):
         return text
     if lines:
-        return "\n".join(shown(line.expandtabs(TAB_COLUMNS)) for line in text.replace("\r\n", "\n").split("\n"))
+        text = text.replace("\r\n", "\n").expandtabs(TAB_COLUMNS)
+        return text if _PLAIN_LINES.match(text) else "\n".join(map(shown, text.split("\n")))
     out: list[str] = []
     marks = 0
     for place, sign in enumerate(text):

@@ -144,6 +144,20 @@ def test_a_full_answer_cuts_no_preview(memory):
     assert "left out" not in text
 
 
+def test_an_answer_uses_its_tokens_and_keeps_room_for_what_the_user_said(memory):
+    """With more hits than fit, nine tenths of the tokens are used, and what the user said stands beside the hits."""
+    for number in range(40):
+        memory.session("deploy").agent(f"a relay of the pump, {number}\n" * 40)
+    old = f"the boiler, the tank, the pipes and whatever else is down there is old, {'and so on ' * 30}as is the pump"
+    messages = [memory.session(f"cellar-{number}").user(f"In cellar {number} {old}.") for number in range(5)]
+    limits = PullLimits(tokens=8_000, answer_tokens=3_000)
+    result = ask(Pull(memory, "deploy", limits), RECALL, query="relay of the pump")
+    assert 0.9 * limits.answer_tokens <= estimate(result.text) <= limits.answer_tokens
+    assert len(result.pointers) > 8
+    beside = inside(memory, result).partition("what the user said on it")[2]
+    assert [message.id[-6:] in beside for message in messages] == [True] * 5
+
+
 # expand --------------------------------------------------------------------------------------------
 
 

@@ -207,3 +207,36 @@ def test_the_whole_question_goes_first_wherever_it_stands(memory):
     assert best.pointer == long.pointer
     assert "quotation" in best.parts
     assert question in best.preview
+
+
+def flood(number: int, characters: int) -> str:
+    """Give code that says nothing of what is asked."""
+    line = "    value_{0} = settings.of('{0}') or fallback_{0}(limit={0})\n"
+    return "".join(line.format(f"{number}{at}") for at in range(characters // 60))
+
+
+def test_a_passage_of_a_long_text_has_a_place_behind_ten_short_messages(memory):
+    """What is asked stands in one passage of a large file; thirty short talks hold half of it, and do not hide it."""
+    for number in range(30):
+        session = memory.session(f"talk-{number}")
+        session.user(f"Is the courier slow today, number {number}?")
+        session.agent(f"The courier retries, {number} times.")
+    file = flood(1, 30_000) + "    retries = min(ceiling, 4471)  # of the courier\n" + flood(2, 30_000)
+    (event,) = memory.append([Draft(Kind.TOOL_RESULT, file.encode(), origin="tool:read")], session="files")
+    question = "what is the ceiling for the retries of the courier"
+    places = [hit.pointer for hit in memory.recall(question, hits_max=14)]
+    assert f"fh:{event.id}" in places
+    assert places[:10] == [hit.pointer for hit in memory.recall(question)]
+
+
+def test_several_passages_of_one_event_are_shown(memory):
+    """Where an event has several of the best passages, its preview shows more than one of them."""
+    lines = [f"    courier.retries(ceiling={number})\n" for number in (4471, 4472, 4473)]
+    file = "".join(line + flood(number, 8_000) for number, line in enumerate(lines))
+    (event,) = memory.append([Draft(Kind.TOOL_RESULT, file.encode(), origin="tool:read")], session="files")
+    for number in range(8):
+        memory.session("talk").user(f"The courier retries, {flood(number, 2_000)}")
+    hits = memory.recall("ceiling of the courier's retries", budget_tokens_max=1_500).hits
+    preview = next(hit.preview for hit in hits if hit.pointer == f"fh:{event.id}")
+    assert [line.strip() in preview for line in lines] == [True] * 3
+    assert len(preview) > 1.5 * max(len(hit.preview) for hit in hits if hit.pointer != f"fh:{event.id}")

@@ -131,3 +131,20 @@ def test_words_are_looked_for_where_the_index_says():
     at = text.index("2026-03-20 10:00")
     snippet = cut([plain(text.encode(), 0, [Range(at, at + 200)])], finder("INFO"), 40, estimate)
     assert "2026-03-20 10:00" in snippet.text
+
+
+def test_words_side_by_side_are_looked_for_in_every_passage_that_matched():
+    """Of the fourth passage on a phrase is shown, and a single word is not."""
+    lines = [*LOG]
+    lines[10], lines[150] = "the pool is open", "the pool exhausted its room"
+    data = "\n".join(lines).encode()
+    ranges = [Range(data.index(line), data.index(line) + 40) for line in (b"01 10:00", b"02 10:00", b"03 10:00")]
+    ranges += [Range(data.index(b"the pool is"), data.index(b"the pool is") + 20), Range(len(data) // 2, len(data))]
+
+    def marks(text: bytes) -> list[Mark]:
+        words = [Mark(*found.span(), "pool", 5.0) for found in re.finditer(b"pool", text)]
+        return words + [Mark(*found.span(), "p e", 5.0, is_phrase=True) for found in re.finditer(b"pool exh", text)]
+
+    shown = cut([plain(data, 0, ranges)], marks, 30, estimate).text
+    assert "the pool exhausted its room" in shown
+    assert "the pool is open" not in shown

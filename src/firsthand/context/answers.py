@@ -89,7 +89,7 @@ def layout(
 
     def lines(hits: Sequence[Hit]) -> list[int]:
         shared = _shared_session(hits, session)
-        counted = [count(f"{_hit_line(hit, shared)}\n") + _RANGE_TOKENS for hit in hits]
+        counted = [count(f"{_hit_line(hit, shared)}\n") + (not hit.preview) * _RANGE_TOKENS for hit in hits]
         return [number + (not at) * _opened(count, shared, session) for at, number in enumerate(counted)]
 
     return Layout(lambda text: count(f"{quote(text)}\n"), lines, frozenset(visible), leaves_out)
@@ -297,7 +297,7 @@ def _shared(room: int, heads: Sequence[int], bodies: Sequence[int]) -> tuple[int
 
 
 def _hit_line(hit: Hit, session: str) -> str:
-    """Write what a hit is, in few tokens: eight of these lines stand in an answer of two thousand."""
+    """Write what a hit is, in few tokens: a dozen of these lines stand in an answer of two thousand."""
     place = f"turn {hit.turn}" if hit.session == session else _place(hit.session, hit.turn, own=False)
     words = [hit.pointer, _about(hit.time, hit.kind, hit.agent or hit.origin), place, hit.trust]
     ranges = [span.partition("@")[2] for span in hit.spans]

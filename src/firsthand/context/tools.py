@@ -73,7 +73,7 @@ class PullLimits:
     decide: int = 5
     tokens: int = 4_000
     answer_tokens: int = 2_000
-    hits: int = 8
+    hits: int = 16
 
     def __post_init__(self) -> None:
         for name in fields(self):

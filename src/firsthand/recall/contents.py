@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 
 from firsthand.errors import StoreDamaged
 from firsthand.event import Event, to_bytes
@@ -25,6 +25,8 @@ PART_CHARACTERS_MIN = 4
 """Of a word that is looked for inside of others, where none of the question's words stands there whole."""
 STRING_WEIGHT = 1.5
 """Of a path or an identifier, beside the rarest word; a quotation weighs `EXACT_WEIGHT`."""
+PAIR_SHARE = 0.5
+"""Of the weight of two words, what it adds that they stand side by side as in the question."""
 TIMES_MAX = 64
 """Places of one string in a text that are looked at."""
 QUOTED_SIGNS_MIN = 8
@@ -182,6 +184,11 @@ class WordFinder:
         self._strings = dict.fromkeys(words.exact_strings(text), string_weight) | dict.fromkeys(
             (*alone, *quotations(text)), EXACT_WEIGHT
         )
+        together = {
+            pair: PAIR_SHARE * sum(weights.get(stem, 0.0) for stem in pair)
+            for pair in pairwise(stem for _, _, stem in tokenize(to_bytes(text)))
+        }
+        self._pairs = {pair: weight for pair, weight in together.items() if weight}
         self._parts = [word for word in _WORD.findall(text.casefold()) if len(word) >= PART_CHARACTERS_MIN]
 
     def exact(self, readings: Iterable[Reading]) -> tuple[str, ...]:
@@ -191,10 +198,16 @@ class WordFinder:
 
     def marks(self, data: bytes) -> list[Mark]:
         """Find words and strings in a text, in order; where there are none, the question's words inside of others."""
-        weights = self._weights
-        marks = [Mark(start, end, stem, weights[stem]) for start, end, stem in self._tokenize(data) if stem in weights]
+        weights, pairs = self._weights, self._pairs
+        tokens = self._tokenize(data)
+        marks = [Mark(start, end, stem, weights[stem]) for start, end, stem in tokens if stem in weights]
+        marks += [
+            Mark(start, end, f"{first} {second}", pairs[first, second], is_phrase=True)
+            for (start, _, first), (_, end, second) in pairwise(tokens)
+            if (first, second) in pairs
+        ]
         for string, weight in self._strings.items():
-            marks += [Mark(*match.span(), string, weight) for match in _all(string, data)]
+            marks += [Mark(*match.span(), string, weight, is_phrase=True) for match in _all(string, data)]
         if not marks:
             folded = data.lower()
             for part in self._parts:

@@ -22,6 +22,8 @@ LEAST_TOKENS = 100
 """Of a preview that is cut: with less room there are fewer hits."""
 SHORT_TOKENS = 80
 """Most tokens of what stands beside the hits: companions, and what the user said."""
+FIRST_HITS = 8
+"""So many hits have room before what stands beside them."""
 KNOWN_SHARE, KNOWN_CHARACTERS_MIN = 0.15, 12
 """What a word weighs in a line that stands in a preview above; a shorter line stands in many texts."""
 SPARE_SHARE = 0.03
@@ -55,6 +57,7 @@ class Item:
         label: what is shown of a content that is no text; empty for text.
         short: it stands beside the hits, and has at most `SHORT_TOKENS`.
         shown: False for what has no preview.
+        passages: how many of the best passages are its own: a preview of several has as many shares of the tokens.
     """
 
     hit: Hit
@@ -62,6 +65,7 @@ class Item:
     label: str = ""
     short: bool = False
     shown: bool = True
+    passages: int = 1
 
 
 _NOTHING = Snippet("", (), 0)
@@ -69,13 +73,19 @@ _NOTHING = Snippet("", (), 0)
 
 @value(frozen=False)
 class _Cutting:
-    """An item on its way to a hit: all of its text, what it needs, what it is granted, what was cut."""
+    """An item on its way to a hit: its text, the tokens it needs and those of its line, what it is granted, the cut."""
 
     item: Item
     whole: Snippet
     needed: int
+    line: int
     granted: int = 0
     snippet: Snippet = _NOTHING
+
+    @property
+    def least(self) -> int:
+        """How many tokens it takes at the least, with the line beside it."""
+        return self.line + min(self.needed, LEAST_TOKENS)
 
 
 def hits_of(items: Sequence[Item], marks: Marks, tokens_max: int, layout: Layout) -> list[Hit]:
@@ -85,33 +95,47 @@ def hits_of(items: Sequence[Item], marks: Marks, tokens_max: int, layout: Layout
         marks: finds the words of the question in a text.
         tokens_max: of all previews and what stands beside them together.
     """
-    cuttings: list[_Cutting] = []
-    room = left = tokens_max
     lines = layout.lines([item.hit for item in items])
-    for item, line in zip(items, lines, strict=True):
-        whole = _whole(item, tokens_max, layout.count)
-        needed = min(whole.tokens, SHORT_TOKENS if item.short else tokens_max)
-        least = line + min(needed, LEAST_TOKENS)
-        if least > room and cuttings:
-            if item.short:
-                continue
-            break
-        room -= least
-        left = max(0, left - line)
-        cuttings.append(_Cutting(item, whole, needed))
-    for cutting, granted in zip(cuttings, shares([cutting.needed for cutting in cuttings], left), strict=True):
-        cutting.granted = granted
-    _cut(cuttings, marks, left, layout.count)
+    cuttings = _with_room(items, lines, tokens_max, layout.count)
+    _grant(cuttings, tokens_max - sum(cutting.line for cutting in cuttings))
+    _cut(cuttings, marks, layout.count)
+    _fill(cuttings, marks, tokens_max, layout)
     return [_hit(cutting) for cutting in cuttings]
 
 
-def shares(needed: Sequence[int], tokens: int) -> list[int]:
-    """Share tokens out: what the short ones do not need, the long ones get, all alike."""
-    granted = [0] * len(needed)
-    for done, at in enumerate(sorted(range(len(needed)), key=lambda at: needed[at])):
-        granted[at] = min(needed[at], max(0, tokens) // (len(needed) - done))
-        tokens -= granted[at]
-    return granted
+def _with_room(items: Sequence[Item], lines: Sequence[int], tokens_max: int, count: TokenCounter) -> list[_Cutting]:
+    """Choose the items that have room: the first hits, what the user said, further hits, then companions.
+
+    Args:
+        lines: tokens of what is written beside each.
+    """
+    cuttings: list[_Cutting] = []
+    for item, line in zip(items, lines, strict=True):
+        whole = _whole(item, tokens_max, count)
+        cuttings.append(_Cutting(item, whole, min(whole.tokens, SHORT_TOKENS if item.short else tokens_max), line))
+    numbers: dict[str, list[int]] = {"hits": [], "messages": [], "companions": []}
+    for number, item in enumerate(items):
+        numbers["companions" if item.hit.companion_of else "messages" if item.short else "hits"].append(number)
+    hits, further = numbers["hits"][:FIRST_HITS], numbers["hits"][FIRST_HITS:]
+    room, is_full = tokens_max, False
+    chosen: list[int] = []
+    for number in (*hits, *numbers["messages"], *further, *numbers["companions"]):
+        is_short, least = items[number].short, cuttings[number].least
+        if (least > room and chosen) or (is_full and not is_short):
+            is_full |= not is_short
+            continue
+        room -= least
+        chosen.append(number)
+    return [cuttings[number] for number in sorted(chosen)]
+
+
+def _grant(cuttings: Sequence[_Cutting], tokens: int) -> None:
+    """Share tokens out by passages: what the short previews do not need, the long ones get."""
+    passages = sum(cutting.item.passages for cutting in cuttings)
+    for cutting in sorted(cuttings, key=lambda cutting: cutting.needed / cutting.item.passages):
+        cutting.granted = min(cutting.needed, max(0, tokens) * cutting.item.passages // passages)
+        tokens -= cutting.granted
+        passages -= cutting.item.passages
 
 
 def _whole(item: Item, tokens_max: int, count: TokenCounter) -> Snippet:
@@ -122,8 +146,8 @@ def _whole(item: Item, tokens_max: int, count: TokenCounter) -> Snippet:
     return all_of(item.readings, count, most) if item.readings else _NOTHING
 
 
-def _cut(cuttings: Sequence[_Cutting], marks: Marks, left: int, count: TokenCounter) -> None:
-    """Cut the previews; what one leaves over goes to the next, and at the end to the first that was cut."""
+def _cut(cuttings: Sequence[_Cutting], marks: Marks, count: TokenCounter) -> None:
+    """Cut the previews; what one leaves over goes to the next."""
     spare = 0
     known: set[bytes] = set()  # lines that stand in a preview above: the same file is often read many times
     for cutting in cuttings:
@@ -134,12 +158,18 @@ def _cut(cuttings: Sequence[_Cutting], marks: Marks, left: int, count: TokenCoun
             known.update(_lines(cutting.snippet.text))
         else:
             cutting.snippet = cutting.whole
+
+
+def _fill(cuttings: Sequence[_Cutting], marks: Marks, tokens_max: int, layout: Layout) -> None:
+    """Cut the first previews anew, longer, where tokens are left over: now it is known what stands beside each."""
+    lines = layout.lines([_hit(cutting) for cutting in cuttings])
+    spare = tokens_max - sum(lines) - sum(cutting.snippet.tokens for cutting in cuttings)
     for cutting in cuttings:
-        if spare <= SPARE_SHARE * left:
+        if spare <= SPARE_SHARE * tokens_max:
             break
         if cutting.item.readings and cutting.snippet.tokens < cutting.needed and not cutting.item.short:
             most = min(cutting.needed, cutting.snippet.tokens + spare)
-            longer = cut(cutting.item.readings, marks, most, count, cutting.whole)
+            longer = cut(cutting.item.readings, marks, most, layout.count, cutting.whole)
             spare -= longer.tokens - cutting.snippet.tokens
             cutting.snippet = longer
 

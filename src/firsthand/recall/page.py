@@ -34,6 +34,8 @@ ECHO_PLACES = (5, 9)
 """Where earlier questions stand at the best, counted from 0; further ones stand behind everything else."""
 SITUATION_PLACES = (1, 2, 5)
 """Where notes that were learned in a situation like this one stand at the latest, counted from 0."""
+PASSAGE_PLACES = (10, 11, 12, 13)
+"""Where the events of the best passages stand at the latest, whatever their length and what stands around them."""
 AROUND = frozenset({"neighbours", "exchange"})
 """The parts of a score that come from what stands around an event."""
 SHARED_PLACES = 32
@@ -114,12 +116,13 @@ class Asked:
 
 
 def ordered(
-    places: Sequence[Place], situations: Sequence[int], asked: Asked, contents: Contents
+    places: Sequence[Place], situations: Sequence[int], passages: Sequence[int], asked: Asked, contents: Contents
 ) -> list[Place]:  # fmt: skip
     """Order the places of a ranking, best first.
 
     Args:
         situations: positions of notes that were learned in a situation like the one asked of, best first.
+        passages: positions of the events of the passages that hold most of the question, best first.
     """
     places = [*places]
     if asked.quotations:
@@ -129,8 +132,10 @@ def ordered(
     places.sort(key=lambda place: -place.score)  # stable: ties stay as they were ranked
     places = _without_copies(places, contents)
     places = _echoes_behind(places, asked, contents)
-    places = _with_situations(places, situations)
-    return _within_shares(places, contents)
+    places = _at_the_latest(places, situations, SITUATION_PLACES)
+    places = _within_shares(places, contents)
+    first = {place.position for place in places[: PASSAGE_PLACES[0]]}
+    return _at_the_latest(places, [position for position in passages if position not in first], PASSAGE_PLACES)
 
 
 def is_spoken(parts: Mapping[str, float]) -> bool:
@@ -205,10 +210,10 @@ def is_echo(text: str, asked: Asked) -> bool:
 # places that are kept ----------------------------------------------------------------------------------
 
 
-def _with_situations(places: list[Place], situations: Sequence[int]) -> list[Place]:
-    """Move notes up to the places that are kept for them; the best other hit stays first."""
+def _at_the_latest(places: list[Place], positions: Sequence[int], latest_places: Sequence[int]) -> list[Place]:
+    """Move events up to the places that are kept for them; what stands above the first of these stays there."""
     there = {place.position: place for place in places}
-    for position, latest in zip([at for at in situations if at in there], SITUATION_PLACES, strict=False):
+    for position, latest in zip([at for at in positions if at in there], latest_places, strict=False):
         at = places.index(there[position])
         if at > latest:
             places.insert(latest, places.pop(at))

@@ -30,7 +30,7 @@ from firsthand.value import field, replace, value
 
 from . import bands, situations, task
 from .dates import spans
-from .exchanges import SHARE, Exchanges, around
+from .exchanges import K1, SHARE, Exchanges, around
 from .meaning import NEAR_MAX, Meaning, Near, meaning
 from .neighbours import Neighbourhood, Shares, distinct
 from .page import Place
@@ -45,6 +45,10 @@ CANDIDATES_MAX = 1_000
 CANDIDATES_AROUND = 200
 """Of the best of them, the events beside each are scored too, though they hold no word of the question."""
 USERS, USERS_MAX = 12, 64
+PASSAGES = 16
+"""The best passages by what they hold alone."""
+ALONE_B, ALONE_TOKENS = 0.3, 150.0
+"""How much their length tells: little, since a long text's passages are as long as they were cut."""
 _QUESTION = QUESTION_END | SHORT
 _NOTHING = np.empty(0, np.int64)
 
@@ -89,6 +93,7 @@ class Ranking:
         words: the question's terms, as stems, with how rare each is: what a preview is chosen by.
         situations: positions of notes that were learned in a situation like the one asked of, best first; each is
             among ``ranked``.
+        passages: rows of the passages that hold most of the question, best first, whatever stands around them.
     """
 
     ranked: tuple[Place, ...] = ()
@@ -99,6 +104,7 @@ class Ranking:
     faults: tuple[str, ...] = ()
     words: dict[str, float] = field(default_factory=dict)
     situations: tuple[int, ...] = ()
+    passages: tuple[int, ...] = ()
 
 
 Texts = Callable[[Sequence[int]], Sequence[str]]
@@ -114,19 +120,21 @@ class _Scored:
         total: of each, from 0 to 1.
         parts: what the totals are made of.
         mass: what the words of the question that each holds weigh together, by rarity.
+        alone: what each scores alone by BM25, whatever stands around it and nearly whatever its length.
     """
 
     rows: Rows
     total: Floats
     parts: dict[str, Floats]
     mass: Floats
+    alone: Floats
 
     def sorted(self) -> _Scored:
         """Put the best first, of equal ones the newer; what has no score is left out."""
         order = np.lexsort((-self.rows, -self.total))
         order = order[self.total[order] > 0]
         parts = {name: part[order] for name, part in self.parts.items()}
-        return _Scored(self.rows[order], self.total[order], parts, self.mass[order])
+        return _Scored(self.rows[order], self.total[order], parts, self.mass[order], self.alone[order])
 
 
 def rank(
@@ -180,6 +188,7 @@ def rank(
         (meant.fault,) if meant.fault else (),
         terms.rarities,
         tuple(rule.position for rule in rules),
+        _passages(scored),
     )
 
 
@@ -215,16 +224,18 @@ def _by_words(
     beside = around(columns, rows)
     neighbours = Neighbourhood(columns, beside, strengths.shares)
     parts = {name: np.zeros(len(rows), np.float32) for name in ("words", "exact", "name", "neighbours", "exchange")}
-    mass = np.zeros(len(rows), np.float32)
+    mass, alone = np.zeros((2, len(rows)), np.float32)
+    damping = K1 * (1 - ALONE_B + ALONE_B / ALONE_TOKENS * columns.tokens[rows])
     exchanges = Exchanges(columns, beside, strengths.exchange)
     scores, times = np.zeros((2, len(columns) + 1), np.float32)
     for term in terms.postings:
         scores[term.rows], times[term.rows] = term.scores, term.times
-        by_itself = scores[rows]
+        by_itself, often = scores[rows], times[rows]
         parts[term.part] += by_itself
         if term.part != "name":
             parts["neighbours"] += neighbours.term(by_itself, scores) - by_itself
             parts["exchange"] += exchanges.term(times, term.weight)
+            alone += term.weight * often / (often + damping)
         if term.part == "words":
             mass += np.where(by_itself > 0, terms.rarities[term.key], 0.0)
         scores[term.rows] = times[term.rows] = 0
@@ -235,7 +246,7 @@ def _by_words(
     # Against what the question's words weigh together: half is a row of mean length that holds each of them once.
     whole = sum(terms.rarities[term.key] for term in question.leading) or 1.0
     scale = 1 / (total + whole)
-    return _Scored(rows, total * scale, {name: part * scale for name, part in parts.items()}, mass)
+    return _Scored(rows, total * scale, {name: part * scale for name, part in parts.items()}, mass, alone)
 
 
 def _with_meaning(scored: _Scored, meant: Meaning, columns: Columns, strength: float) -> _Scored:
@@ -269,6 +280,15 @@ def _texts_of(ranked: Sequence[Place], columns: Columns, texts: Texts | None) ->
         return ()
     places = [event.position for event in ranked if columns.kind[event.rows[0]] != Kind.NOTE.number]
     return texts(places[: situations.TEXTS])
+
+
+def _passages(scored: _Scored) -> tuple[int, ...]:
+    """Give the passages that score best alone.
+
+    By its full score a passage of a long text stands behind short messages in a full exchange. That is right more
+    often than not; where it is wrong, all that is asked for stands in the one passage.
+    """
+    return tuple(scored.rows[np.lexsort((-scored.rows, -scored.alone))[:PASSAGES]].tolist())
 
 
 def _with_rules(ranked: tuple[Place, ...], rules: Sequence[situations.Rule], columns: Columns) -> tuple[Place, ...]:

@@ -40,8 +40,10 @@ Rewrite = Callable[[str], Sequence[str]]
 
 REWRITES_MAX = 3
 REWRITE_CHARACTERS_MAX = 2_000
-ROWS_SHOWN_MAX = 3
+ROWS_SHOWN_MAX = 12
 """Passages of one event that a preview is cut from, the best first."""
+PASSAGES_MAX = 3
+"""Shares of the tokens that one event has, where so many of the best passages are its own."""
 SIGNS_EVENTS_MAX = 5_000
 """Events that a question without words is looked for in, the newest."""
 NAMED_MAX = 5
@@ -132,6 +134,7 @@ class _Recall:
         self._deadline = Deadline(query.deadline_ms)
         self._contents = Contents(space.log.reader, space.namespace, ruling)
         self._notes: list[str] = []
+        self._best: frozenset[int] = frozenset()  # the best passages, as rows
         self._out: dict[str, str] = {}  # pointers of what is left out by the ledger, with that of what holds instead
 
     def answer(self, rewrite: Rewrite | None) -> Answer:
@@ -154,7 +157,9 @@ class _Recall:
         known = {event.position for event in ranking.ranked}
         # What users said stands among the places however many of a tool's are ranked before it.
         ranked = (*ranking.ranked, *(event for event in ranking.users if event.position not in known))
-        places = page.ordered(self._standing(ranked), ranking.situations, asked, self._contents)
+        self._best = frozenset(ranking.passages)
+        passages = [*dict.fromkeys(int(self._moment.columns.position[row]) for row in ranking.passages)]
+        places = page.ordered(self._standing(ranked), ranking.situations, passages, asked, self._contents)
         # 3) a page of them, what belongs with it, and what the user said
         visible = self._page(places, self._standing(ranking.users), asked)
         # 4) what this is
@@ -350,7 +355,8 @@ class _Recall:
             tuple(copy.pointer for copy in copies if copy is not None),
             entry.of.pointer if entry.of is not None else "", place.replaces if place is not None else "",
         )  # fmt: skip
-        return Item(hit, readings, label, short=short, shown=shown)
+        passages = len(self._best.intersection(place.rows)) if place is not None else 0
+        return Item(hit, readings, label, short=short, shown=shown, passages=min(max(1, passages), PASSAGES_MAX))
 
     # what it is ------------------------------------------------------------------------------------
 

@@ -16,10 +16,11 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 from firsthand.event import Kind, to_text
 from firsthand.tokens import TokenCounter
-from firsthand.value import value
+from firsthand.value import replace, value
 
 PIECE_BYTES_MAX = 280
 """A longer line is cut at its sentences, a longer sentence between two words."""
@@ -28,8 +29,12 @@ CLOSE_BYTES = 320
 RUNS_MAX = 3
 APART_BYTES = 400
 """A further run begins at least so far from the others: nearer, they grow together anyway."""
-NEW_SHARE = 0.25
-"""Of the weight of the question's words, what a further run has to add that no other run holds."""
+NEW_SHARE = 0.1
+"""Of the weight of the question's words, what a further run has to add."""
+KNOWN_SHARE = 0.2
+"""What a word adds that a run above holds already."""
+MATCHED_FIRST = 3
+"""In so many of the passages that matched single words are looked for, in further ones phrases alone."""
 EXACT_WEIGHT = 100.0
 """Of an exact string: more than any words together, so that a quotation is shown whole."""
 FILLED = 0.93
@@ -90,12 +95,17 @@ class Reading:
 
 @value
 class Mark:
-    """A word or string of the question in a text: where it stands, which one it is, and what it weighs."""
+    """A word or phrase of the question in a text: where it stands, which one it is, and what it weighs.
+
+    Attributes:
+        is_phrase: an exact string, or two words that stand side by side in the question too.
+    """
 
     start: int
     end: int
     word: str
     weight: float
+    is_phrase: bool = False
 
 
 @value
@@ -214,6 +224,7 @@ def _unescape(data: bytes, start: int, end: int, base: int, text: bytearray, pla
     text += data[start:end]
 
 
+@lru_cache(maxsize=256)  # a text has the same few, many times
 def _escaped(escape: bytes) -> bytes:
     """Read one escape; what is none stays as it is."""
     try:
@@ -310,15 +321,16 @@ def _is_near(mark: Mark, run: _Run) -> bool:
 
 
 def _in_ranges(reading: Reading, marks: Marks) -> list[Mark]:
-    """Look for words in those ranges of a text that matched, else in all of it."""
+    """Look for words in those ranges of a text that matched, else in all of it; from the fourth on for phrases."""
     if not reading.matched:
         return list(marks(reading.data))
     places: list[Mark] = []
-    for matched in reading.matched:
+    for number, matched in enumerate(reading.matched):
         start, end = reading.at(matched.start), reading.at(matched.end)
         places += [
-            Mark(start + mark.start, start + mark.end, mark.word, mark.weight)
+            replace(mark, start=start + mark.start, end=start + mark.end)
             for mark in marks(reading.data[start:end])
+            if number < MATCHED_FIRST or mark.is_phrase
         ]
     return sorted(places, key=lambda mark: mark.start)
 
@@ -326,7 +338,7 @@ def _in_ranges(reading: Reading, marks: Marks) -> list[Mark]:
 def _closest(places: Sequence[Mark], known: set[str]) -> tuple[float, Sequence[Mark]]:
     """Find the marks within `CLOSE_BYTES` that weigh most, each word once: of equals the closest, then the first.
 
-    A word that stands there ten times says no more than once. Words in ``known`` weigh a fifth.
+    A word that stands there ten times says no more than once. Words in ``known`` weigh `KNOWN_SHARE`.
     """
     inside: dict[str, int] = {}
     weight = best_weight = 0.0
@@ -334,14 +346,14 @@ def _closest(places: Sequence[Mark], known: set[str]) -> tuple[float, Sequence[M
     for high, mark in enumerate(places):
         inside[mark.word] = inside.get(mark.word, 0) + 1
         if inside[mark.word] == 1:
-            weight += mark.weight * (0.2 if mark.word in known else 1.0)
+            weight += mark.weight * (KNOWN_SHARE if mark.word in known else 1.0)
         while mark.end - places[low].start > CLOSE_BYTES or inside[places[low].word] > 1:
             if low == high:
                 break
             first = places[low]
             inside[first.word] -= 1
             if not inside[first.word]:
-                weight -= first.weight * (0.2 if first.word in known else 1.0)
+                weight -= first.weight * (KNOWN_SHARE if first.word in known else 1.0)
             low += 1
         width = mark.end - places[low].start
         if weight > best_weight + 1e-9 or (weight > best_weight - 1e-9 and width < span):
