@@ -27,6 +27,7 @@ from firsthand.formats.tool_definitions import is_own
 from firsthand.index.words import exact_strings
 from firsthand.notes.claim import CLAIMS, FIELDS, Claim, Proof, claims_of, counted, proofs_of
 from firsthand.notes.quantity import Literal, Quantity, literals
+from firsthand.notes.sources import events_named
 from firsthand.notes.work import Work, WorkError, holds, read, same
 from firsthand.pointer import Pointer, parse
 from firsthand.space import Space
@@ -296,7 +297,10 @@ class _Texts:
         """Give the events that a pointer names; none for one that leads nowhere."""
         if address not in self._pointed:
             try:
-                self._pointed[address] = [self._read(event) for event in self._named(parse(address))]
+                named = events_named(self._space, parse(address), SPAN_EVENTS_MAX)
+                before = self._before if self._before is not None else self._space.position + 1
+                there = (event for event in named if not event.erased and event.position < before)
+                self._pointed[address] = [self._read(event) for event in there]
             except PointerError:  # the caller says so of each pointer without events
                 self._pointed[address] = []
         return self._pointed[address]
@@ -340,17 +344,6 @@ class _Texts:
     def _newest(self) -> Iterator[Event]:
         for session in self._within:
             yield from self._space.events(session, before=self._before, limit=LOOK_EVENTS_MAX, newest_first=True)
-
-    def _named(self, address: Pointer) -> list[Event]:
-        first = self._space.event(Pointer(address.first))
-        events = [first]
-        if address.last is not None:
-            before = self._space.event(Pointer(address.last)).position + 1
-            span = self._space.events(first.session, after=first.position - 1, before=before, limit=SPAN_EVENTS_MAX)
-            events = list(span)
-        return [
-            event for event in events if not event.erased and (self._before is None or event.position < self._before)
-        ]
 
     def _read(self, event: Event) -> tuple[Event, str]:
         if event.kind not in _SOURCES and event.kind not in _OWN_WORDS:

@@ -17,7 +17,7 @@ from firsthand.errors import InvalidArgument
 from firsthand.event import INJECTED, Event, Kind
 from firsthand.index.words import exact_strings
 from firsthand.notes.quantity import Literal, literals
-from firsthand.pointer import Pointer
+from firsthand.notes.sources import events_named
 from firsthand.space import Address, Space, pointer_of
 from firsthand.value import value
 
@@ -64,11 +64,7 @@ def coverage(space: Space, text: str, source: Address) -> Coverage:
         MalformedPointer, Unresolvable: the source is no pointer of an event here.
     """
     address = pointer_of(source)
-    first = space.event(Pointer(address.first))
-    last = space.event(Pointer(address.last or address.first))
-    span = space.events(
-        first.session, after=first.position - 1, before=last.position + 1, limit=SPAN_EVENTS_MAX, newest_first=True
-    )
+    span = events_named(space, address, SPAN_EVENTS_MAX, newest_first=True)
     return _counted(text, span, str(address))
 
 

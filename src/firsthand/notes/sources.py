@@ -24,6 +24,16 @@ PARENTS = "parents"
 """The fact in an entry's meta that names the entries whose place it takes."""
 
 
+def events_named(space: Space, address: Pointer, most: int, *, newest_first: bool = False) -> list[Event]:
+    """Give the event that a pointer names, or the first ones of a span, at most so many."""
+    first = space.event(Pointer(address.first))
+    if address.last is None:
+        return [first]
+    before = space.event(Pointer(address.last)).position + 1
+    after = first.position - 1
+    return [*space.events(first.session, after=after, before=before, limit=most, newest_first=newest_first)]
+
+
 def rests_on(space: Space, note: Event, erased: Mapping[str, Event]) -> bool:
     """Say whether a note names one of some events as its source, or repeats its words in a situation."""
     named = [text for fact in (SOURCES, REPEATS, ABOUT) for text in texts(note.meta.get(fact))]

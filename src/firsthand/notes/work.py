@@ -35,6 +35,7 @@ _TIMES = re.compile(r"(?<=[\w)%]) ?[x*] ?(?=[-(\d$\u20ac\u00a3\u00a5\u20b9])")
 _RELATION = re.compile(r"<=|>=|!=|==?|<|>|\u2264|\u2265|\u2260|\u2248|~")
 _ALIKE = {"==": "=", "\u2264": "<=", "\u2265": ">=", "\u2260": "!=", "~": "\u2248"}
 _POINTS = ("date", "clock")
+Join = Callable[[Sequence[Quantity]], Quantity]
 
 
 class WorkError(FirsthandError):
@@ -185,34 +186,38 @@ class _Reader:
         return ""
 
     def _sum(self) -> Term:
-        terms = [self._product()]
-        while sign := self._operator("+-"):
-            term = self._product()
-            terms.append(Term(_negative(term.quantity), term.literals) if sign == "-" else term)
-        if len(terms) == 1:
-            return terms[0]
-        self._look_for_idle(terms, _total, lambda quantity: not quantity.number)
-        return Term(_total([term.quantity for term in terms]), _literals(terms))
+        return self._chain("+-", self._product, _negative, _total, lambda quantity: not quantity.number)
 
     def _product(self) -> Term:
-        terms = [self._factor()]
-        while sign := self._operator("*/"):
-            term = self._factor()
-            terms.append(Term(_inverse(term.quantity), term.literals) if sign == "/" else term)
+        def is_one(quantity: Quantity) -> bool:
+            return quantity.number == 1 and not quantity.dimension
+
+        return self._chain("*/", self._factor, _inverse, _times, is_one)
+
+    def _chain(
+        self, signs: str, part: Callable[[], Term], turned: Callable[[Quantity], Quantity], join: Join,
+        idle: Callable[[Quantity], bool],
+    ) -> Term:  # fmt: skip
+        """Read parts between signs, of which the second one turns what stands behind it, and join them."""
+        terms = [part()]
+        while sign := self._operator(signs):
+            term = part()
+            terms.append(Term(turned(term.quantity), term.literals) if sign == signs[1] else term)
         if len(terms) == 1:
             return terms[0]
-        self._look_for_idle(terms, _times, lambda quantity: quantity.number == 1 and not quantity.dimension)
-        if any(not term.quantity.number for term in terms):
+        self._look_for_idle(terms, join, idle)
+        if join is _times and any(not term.quantity.number for term in terms):
             self._idle += [literal.text for term in terms if term.quantity.number for literal in term.literals]
-        return Term(_times([term.quantity for term in terms]), _literals(terms))
+        literals = tuple(literal for term in terms for literal in term.literals)
+        return Term(join([term.quantity for term in terms]), literals)
 
     def _factor(self) -> Term:
         if self._operator("-"):
-            term = self._factor_of_sign()
+            term = self._unsigned()
             return Term(_negative(term.quantity), term.literals)
-        return self._factor_of_sign()
+        return self._unsigned()
 
-    def _factor_of_sign(self) -> Term:
+    def _unsigned(self) -> Term:
         if self._operator("("):
             self._depth += 1
             if self._depth > DEPTH_MAX:
@@ -234,9 +239,7 @@ class _Reader:
         self._at = literal.end
         return Term(literal.quantity, (literal,))
 
-    def _look_for_idle(
-        self, terms: Sequence[Term], join: Callable[[Sequence[Quantity]], Quantity], idle: Callable[[Quantity], bool]
-    ) -> None:
+    def _look_for_idle(self, terms: Sequence[Term], join: Join, idle: Callable[[Quantity], bool]) -> None:
         """Note the terms that change nothing, alone or together: + 0, * 1, + 3 - 3."""
         sizes = range(1, len(terms) if len(terms) <= _SUBSET_TERMS_MAX else 3)
         for size in sizes:
@@ -248,10 +251,6 @@ class _Reader:
                 if idle(joined):
                     self._idle += [literal.text for term in group for literal in term.literals]
                     return
-
-
-def _literals(terms: Sequence[Term]) -> tuple[Literal, ...]:
-    return tuple(literal for term in terms for literal in term.literals)
 
 
 def _total(quantities: Sequence[Quantity]) -> Quantity:

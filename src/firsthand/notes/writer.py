@@ -23,7 +23,7 @@ from firsthand.index.words import SITUATION_CHARACTERS_MAX, SITUATIONS, SITUATIO
 from firsthand.log.append import Appended
 from firsthand.notes.check import Checked, check
 from firsthand.notes.claim import CLAIMS, Claim, claims_of
-from firsthand.notes.sources import REPEATS, SOURCES
+from firsthand.notes.sources import REPEATS, SOURCES, events_named
 from firsthand.pointer import Pointer
 from firsthand.recall.search import recall
 from firsthand.space import Space, pointer_of
@@ -86,15 +86,6 @@ class Noted:
         return self.event.pointer
 
 
-@value
-class _Told:
-    """Situations, the pointer of the event that each repeats (empty for one that was given), and what was left out."""
-
-    texts: tuple[str, ...]
-    repeats: tuple[str, ...]
-    left_out: tuple[str, ...]
-
-
 def note(
     space: Space,
     text: str | bytes,
@@ -129,24 +120,24 @@ def note(
         if len(pointers) < SOURCES_MAX and Pointer(event.id) not in pointers:
             pointers.append(Pointer(event.id))
             events.append((event,))
-    asked = _from_turns(space, pointers, events) if situations is None else _given(situations)
+    found, left_out = _situations(space, pointers, events, situations)
     meta: dict[str, Any] = {**more, SORT: sort}
     meta |= {SOURCES: [str(address) for address in pointers]} if pointers else {}
     meta |= {CLAIMS: [claim.as_fact(within) for claim in checked]} if checked else {}
-    meta |= {SITUATIONS: list(asked.texts), REPEATS: list(asked.repeats)} if asked.texts else {}
+    meta |= {SITUATIONS: [text for text, _ in found], REPEATS: [name for _, name in found]} if found else {}
     if "id" not in fields:
         fields.setdefault("time", moment.now())
     merged: dict[str, Any] = {"origin": "agent", "trust": Trust.AGENT} | fields
-    left_out = asked.left_out
     brought = any(event.trust is Trust.UNTRUSTED for group in (theirs, *events) for event in group)
     if merged["trust"] == Trust.AGENT and brought:
         merged["trust"] = Trust.UNTRUSTED  # taint follows derivation
-        left_out += (_WAITS,) if sort != SORTS[0] else ()
+        left_out += [_WAITS] if sort != SORTS[0] else []
     if merged["origin"] == OURS and not pointers and not pointer.find(words):
         raise InvalidArgument("a derived note stands on its sources: name the events that it rests on")
     draft = Draft(Kind.NOTE, content, meta=meta, **merged)
     appended = space.append([draft], session=session)[0]
-    return Noted(appended, tuple(map(str, pointers)), asked.texts, left_out, checked)
+    texts = tuple(text for text, _ in found)
+    return Noted(appended, tuple(map(str, pointers)), texts, tuple(left_out), checked)
 
 
 def _refuse(sort: str, sources: object, more: object) -> None:
@@ -213,34 +204,39 @@ def _digit(sign: str) -> str:
 
 def _whole(space: Space, address: Pointer) -> tuple[Event, ...]:
     """Read the events of a source, up to a number; it must be there."""
-    first = space.event(Pointer(address.first))
-    if first.erased:
-        raise Erased(f"fh:{first.id} was erased; a note cannot rest on it. Name a source that is there.")
-    if address.last is None:
-        return (first,)
-    last = space.event(Pointer(address.last))
-    events = space.events(first.session, after=first.position - 1, before=last.position + 1, limit=SPAN_EVENTS_MAX)
+    events = events_named(space, address, SPAN_EVENTS_MAX)
+    if events[0].erased:
+        raise Erased(f"fh:{events[0].id} was erased; a note cannot rest on it. Name a source that is there.")
     return tuple(event for event in events if not event.erased)
 
 
-def _given(situations: Sequence[str]) -> _Told:
-    if isinstance(situations, (str, bytes)) or not isinstance(situations, Sequence):
-        raise InvalidArgument(f"situations is a list of texts; got {situations!r:.60}")
-    if any(not isinstance(situation, str) for situation in situations):
-        raise InvalidArgument(f"situations is a list of texts; got {situations!r:.60}")
-    return _cut([(situation, "") for situation in situations if situation.strip()], [])
+def _situations(
+    space: Space, pointers: Sequence[Pointer], sources: Sequence[tuple[Event, ...]], given: Sequence[str] | None
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """Give situations within their limits, each with the event that it repeats, and what was cut or could not be had.
 
-
-def _from_turns(space: Space, pointers: Sequence[Pointer], sources: Sequence[tuple[Event, ...]]) -> _Told:
-    """Take what the user said in the turn of each source."""
-    by_text: dict[str, str] = {}  # text by the pointer of its event
-    left_out = []
-    for address, events in zip(pointers, sources, strict=True):
-        messages = {f"fh:{message.id}": message.text for event in events for message in _asked(space, event)}
-        if not messages:
-            left_out.append(f"nobody asked anything in the turn of {address}: it gives no situation")
-        by_text |= messages
-    return _cut([(text, name) for name, text in by_text.items() if text.strip()], left_out)
+    Where the caller names none they are what the user said in the turn of each source.
+    """
+    left_out: list[str] = []
+    if given is None:
+        by_text: dict[str, str] = {}
+        for address, events in zip(pointers, sources, strict=True):
+            asked = [message for event in events for message in _asked(space, event)]
+            if not asked:
+                left_out.append(f"nobody asked anything in the turn of {address}: it gives no situation")
+            by_text |= {f"fh:{message.id}": message.text for message in asked}
+        pairs = [(text, name) for name, text in by_text.items() if text.strip()]
+    elif not isinstance(given, (list, tuple)) or not all(isinstance(situation, str) for situation in given):
+        raise InvalidArgument(f"situations is a list of texts; got {given!r:.60}")
+    else:
+        pairs = [(situation, "") for situation in given if situation.strip()]
+    if len(pairs) > SITUATIONS_MAX:
+        left_out.append(f"{len(pairs):,} situations: the first {SITUATIONS_MAX} were kept")
+    chosen = pairs[:SITUATIONS_MAX]
+    long = sum(len(text) > SITUATION_CHARACTERS_MAX for text, _ in chosen)
+    if long:
+        left_out.append(f"{long} of the situations were cut to {SITUATION_CHARACTERS_MAX:,} characters")
+    return [(text[:SITUATION_CHARACTERS_MAX], name) for text, name in chosen], left_out
 
 
 def _asked(space: Space, event: Event) -> Iterator[Event]:
@@ -249,15 +245,3 @@ def _asked(space: Space, event: Event) -> Iterator[Event]:
     for message in space.events(event.session, before=before, kind=Kind.USER_MESSAGE, limit=1, newest_first=True):
         if message.is_searchable and not message.erased:
             yield message
-
-
-def _cut(pairs: Sequence[tuple[str, str]], left_out: list[str]) -> _Told:
-    """Keep situations within their limits; say what was cut."""
-    if len(pairs) > SITUATIONS_MAX:
-        left_out.append(f"{len(pairs):,} situations: the first {SITUATIONS_MAX} were kept")
-    chosen = pairs[:SITUATIONS_MAX]
-    long = sum(len(text) > SITUATION_CHARACTERS_MAX for text, _ in chosen)
-    if long:
-        left_out.append(f"{long} of the situations were cut to {SITUATION_CHARACTERS_MAX:,} characters")
-    texts = tuple(text[:SITUATION_CHARACTERS_MAX] for text, _ in chosen)
-    return _Told(texts, tuple(name for _, name in chosen), tuple(left_out))
