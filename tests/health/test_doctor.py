@@ -16,10 +16,10 @@ from firsthand import Draft, Kind, Memory
 from firsthand.agents import health_line, jobs, pulse
 from firsthand.agents.faults import Fault, keep_fault
 from firsthand.health import canary, stages
-from firsthand.health.doctor import Look, examine
+from firsthand.health.doctor import examine
 from firsthand.health.report import Finding, Rate, Severity, Stage
 from firsthand.health.stages import Inside
-from firsthand.health.surroundings import DaemonState, missing
+from firsthand.health.surroundings import DaemonState, Look, missing
 from firsthand.hosts.codex_trust import Held
 from firsthand.hosts.hook import HookEvent
 from firsthand.hosts.installation import Installed

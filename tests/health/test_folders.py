@@ -7,9 +7,10 @@ import os
 import pytest
 
 from firsthand import Memory
-from firsthand.health.doctor import Look, examine
+from firsthand.health.doctor import examine
 from firsthand.health.report import Stage
 from firsthand.health.stages import EDIT_WAITS_S, Inside, agents_files
+from firsthand.health.surroundings import Look
 from firsthand.moment import Moment, now
 
 
@@ -36,7 +37,7 @@ def agent(memory):
 def found(agent, seconds: float = 0.0) -> list[tuple[str, str, str]]:
     """Give what is found so many seconds from now: severity, sentence, what to do."""
     at = Moment(now().microseconds + int(seconds * 1e6))
-    every = [*agents_files(Inside(agent.space, at, agent.name))]
+    every = [*agents_files(Inside(agent.space, at, Look(agent=agent.name)))]
     assert {(one.stage, one.agent) for one in every} <= {(Stage.FILES, "zoo")}
     return [(one.severity.value, one.what, one.mend) for one in every]
 
@@ -44,7 +45,7 @@ def found(agent, seconds: float = 0.0) -> list[tuple[str, str, str]]:
 def test_a_folder_that_is_what_the_log_has_is_healthy(agent, memory):
     """Nothing is found, now or later, and nothing without a folder."""
     assert found(agent) == found(agent, 10 * EDIT_WAITS_S) == []
-    assert [*agents_files(Inside(memory, now(), "nobody"))] == []
+    assert [*agents_files(Inside(memory, now(), Look(agent="nobody")))] == []
 
 
 def test_an_edit_and_a_deletion_that_wait_are_degraded(agent):

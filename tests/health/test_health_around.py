@@ -14,7 +14,7 @@ from firsthand.agents import jobs
 from firsthand.health import stages, surroundings
 from firsthand.health.report import Finding, Severity, Stage
 from firsthand.health.stages import Inside
-from firsthand.health.surroundings import Around
+from firsthand.health.surroundings import Around, Look
 from firsthand.hosts.installation import PLUGIN, Installed
 from firsthand.index.embed.port import callable_embedder
 from firsthand.moment import Moment, now
@@ -60,11 +60,13 @@ def place(host: str, where: str, scope: str = "user") -> Installed:
 def test_hooks_told_twice_are_a_note_and_two_hosts_in_one_window_are_degraded(tmp_path):
     """Settings and a plugin together only cost time; VS Code reading Copilot's file too records twice."""
     both = [place("claude-code", "/a/settings.json"), place("claude-code", "/b/hooks.json", PLUGIN)]
-    found = [one for one in surroundings.hooks(Around(tmp_path, now(), installed=both)) if "times" in one.what]
+    found = [one for one in surroundings.hooks(Around(tmp_path, now(), Look(installed=both))) if "times" in one.what]
     assert [(one.severity, one.mend) for one in found] == [(Severity.NOTE, "firsthand uninstall claude-code, in one")]
     assert "runs 2 times, by /a/settings.json and /b/hooks.json" in found[0].what
     two = [place(host, f"/p/.github/hooks/{host}.json", "project") for host in ("vscode", "copilot")]
-    found = [one for one in surroundings.hooks(Around(tmp_path, now(), installed=two)) if "two sessions" in one.what]
+    found = [
+        one for one in surroundings.hooks(Around(tmp_path, now(), Look(installed=two))) if "two sessions" in one.what
+    ]
     assert [(one.stage, one.severity) for one in found] == [(Stage.HOOKS, Severity.DEGRADED)]
 
 

@@ -22,10 +22,10 @@ from firsthand.cli.display import shown, table
 from firsthand.cli.exits import DAMAGED, DONE
 from firsthand.cli.output import Output
 from firsthand.cli.stores import to_read
-from firsthand.health.doctor import Look, examine
+from firsthand.health.doctor import examine
 from firsthand.health.modes import name_failure
 from firsthand.health.report import Finding, HealthReport
-from firsthand.health.surroundings import DaemonState
+from firsthand.health.surroundings import DaemonState, Look
 from firsthand.hosts.installation import installed
 from firsthand.server import hook_client, launcher
 from firsthand.value import asdict

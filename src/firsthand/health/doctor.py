@@ -12,7 +12,7 @@ line of figures for the history.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from firsthand import environment, moment
@@ -22,13 +22,12 @@ from firsthand.errors import FirsthandError
 from firsthand.health import canary, measures, stages, surroundings
 from firsthand.health.report import AgentHealth, Finding, HealthReport, Rate, Stage, broken, degraded, in_order, note
 from firsthand.health.stages import Inside
-from firsthand.health.surroundings import Around, DaemonState
-from firsthand.hosts.installation import Installed
+from firsthand.health.surroundings import Around, Look
 from firsthand.log.database import translating
 from firsthand.log.mark import Marks
 from firsthand.moment import Moment
 from firsthand.space import Space
-from firsthand.value import replace, value
+from firsthand.value import replace
 
 EVERY_S, EVERY_DEGRADED_S, CANARY_EVERY_S = 3_600, 300, 86_400
 """How often a memory looks at itself: oftener while something is wrong, since somebody may have mended it."""
@@ -49,33 +48,6 @@ INSIDE: tuple[tuple[Stage, Callable[[Inside], Iterable[Finding]]], ...] = (
     (Stage.RECALL, stages.asked),
     (Stage.FILES, stages.agents_files),
 )
-
-
-@value
-class Look:
-    """What a look is to look at.
-
-    Attributes:
-        agent: measure this one alone; empty for all.
-        deep: verify the whole log and index, and test every episode.
-        canary: send one through the pipeline.
-        keep: keep the look for `health_line.line` and the history.
-        measures: of each agent, by recalling its episodes.
-        installed: what hosts are told of hooks; None: not looked at.
-        daemon: what is known of it; None: not looked at.
-        cwd: the folder whose project settings count.
-        free_bytes: on the disk; None asks the system.
-    """
-
-    agent: str = ""
-    deep: bool = False
-    canary: bool = True
-    keep: bool = True
-    measures: bool = True
-    installed: Sequence[Installed] | None = None
-    daemon: DaemonState | None = None
-    cwd: str = ""
-    free_bytes: int | None = None
 
 
 class _Runner:
@@ -121,10 +93,9 @@ def examine(
     if not recorded:
         runner.run(Stage.STORE, lambda: _no_store(root))
     try:
-        seen = Around(root, at, named, space, look.installed, (), look.daemon, look.cwd, look.free_bytes)
-        _around(runner, seen, figures)
+        _around(runner, Around(root, at, look, named, space), figures)
         if space is not None:
-            inside = Inside(space, at, look.agent, look.deep, figures)
+            inside = Inside(space, at, look, figures)
             for stage, check in INSIDE:
                 runner.run(stage, lambda check=check: check(inside))  # type: ignore[misc]
             if look.measures:
@@ -178,9 +149,9 @@ def _around(runner: _Runner, seen: Around, figures: dict[str, str]) -> None:
         figures["free on the disk"] = f"{surroundings.free_bytes(seen) >> 20:,} MB"
     for stage, check in AROUND if seen.root.is_dir() else ():
         runner.run(stage, lambda check=check: check(seen))  # type: ignore[misc]
-    if seen.installed is not None:
+    if seen.look.installed is not None:
         runner.run(Stage.HOOKS, lambda: surroundings.hooks(seen))
-    if seen.daemon is not None:
+    if seen.look.daemon is not None:
         runner.run(Stage.DAEMON, lambda: surroundings.daemon(seen))
 
 

@@ -51,7 +51,7 @@ _DATED = re.compile(r"\A\d{4}-\d\d-\d\d-?")
 def findings(seen: Inside, measured: list[AgentHealth]) -> Iterator[Finding]:
     """Measure the agents, as many as the time allows, and say what it means; the measures go to the list."""
     for agent in seen.agents():
-        measured.append(measure(agent, sample_max=None if seen.deep else SAMPLE_MAX))
+        measured.append(measure(agent, sample_max=None if seen.look.deep else SAMPLE_MAX))
         yield from of_agent(measured[-1], unverified(agent))
     left = len(seen.names) - len(measured)
     if left:

@@ -22,6 +22,7 @@ from firsthand.event import Event, Kind
 from firsthand.health import rows
 from firsthand.health.proof import verify
 from firsthand.health.report import Finding, Stage, broken, degraded, note
+from firsthand.health.surroundings import Look
 from firsthand.index.reach import reach
 from firsthand.index.text import NAME
 from firsthand.log.mend import FOLDER
@@ -51,18 +52,11 @@ _KINDS = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_RESULT, Kind.DOCUMENT
 
 @value
 class Inside:
-    """An opened store that is looked at.
-
-    Attributes:
-        agent: look at this one alone; empty for all.
-        deep: verify the whole log and index, and test every episode.
-        figures: what was measured, by name: a check adds to it.
-    """
+    """An opened store that is looked at; a check adds what it measured to the figures, by name."""
 
     space: Space
     now: Moment
-    agent: str = ""
-    deep: bool = False
+    look: Look = Look()
     figures: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -73,13 +67,13 @@ class Inside:
     @property
     def names(self) -> list[str]:
         """The agents to look at, those that did something last first."""
-        return [self.agent] if self.agent else rows.agents(self.space)
+        return [self.look.agent] if self.look.agent else rows.agents(self.space)
 
     def agents(self) -> Iterator[AgentSpace]:
         """Yield those of them that there is time for."""
         begun = time.monotonic()
         for number, name in enumerate(self.names):
-            if not self.deep and (number >= AGENTS_MAX or time.monotonic() - begun > AGENTS_S):
+            if not self.look.deep and (number >= AGENTS_MAX or time.monotonic() - begun > AGENTS_S):
                 return
             yield AgentSpace(self.space, name)
 
@@ -102,7 +96,7 @@ def clock(seen: Inside) -> Iterator[Finding]:
 
 def log(seen: Inside) -> Iterator[Finding]:
     """Read the newest events again, with their hashes; deep, verify every hash, chain, artifact and index."""
-    if seen.deep:
+    if seen.look.deep:
         for problem in verify(seen.space.log, seen.space.namespace).problems[:PROBLEMS_NAMED_MAX]:
             of_index = problem.where == "index"
             stage = Stage.INDEX if of_index else Stage.LOG

@@ -62,28 +62,47 @@ class DaemonState:
 
 
 @value
-class Around:
-    """What stands around a store.
+class Look:
+    """What a look is to look at.
 
     Attributes:
-        root, namespace: of the store.
-        space: it opened; None where it cannot be.
+        agent: measure this one alone; empty for all.
+        deep: verify the whole log and index, and test every episode.
+        canary: send one through the pipeline.
+        keep: keep the look for `health_line.line` and the history.
+        measures: of each agent, by recalling its episodes.
         installed: what hosts are told of hooks; None: not looked at.
-        fired: when each hook fired last.
         daemon: what is known of it; None: not looked at.
         cwd: the folder whose project settings count.
         free_bytes: on the disk; None asks the system.
     """
 
-    root: Path
-    now: Moment
-    namespace: str | None = None
-    space: Space | None = None
+    agent: str = ""
+    deep: bool = False
+    canary: bool = True
+    keep: bool = True
+    measures: bool = True
     installed: Sequence[Installed] | None = None
-    fired: Sequence[Fired] = ()
     daemon: DaemonState | None = None
     cwd: str = ""
     free_bytes: int | None = None
+
+
+@value
+class Around:
+    """What stands around a store.
+
+    Attributes:
+        space: it opened; None where it cannot be.
+        fired: when each hook fired last.
+    """
+
+    root: Path
+    now: Moment
+    look: Look = Look()
+    namespace: str | None = None
+    space: Space | None = None
+    fired: Sequence[Fired] = ()
 
     @property
     def now_s(self) -> float:
@@ -98,7 +117,7 @@ class Around:
 
 def free_bytes(seen: Around) -> int:
     """Say how much is left on the disk below a store."""
-    return shutil.disk_usage(seen.root).free if seen.free_bytes is None else seen.free_bytes
+    return shutil.disk_usage(seen.root).free if seen.look.free_bytes is None else seen.look.free_bytes
 
 
 def room(seen: Around) -> Iterator[Finding]:
@@ -121,7 +140,7 @@ def room(seen: Around) -> Iterator[Finding]:
 
 def hooks(seen: Around) -> Iterator[Finding]:
     """Look at the settings of hosts that are to run hooks, and whether what they name is there."""
-    places = seen.installed or ()
+    places = seen.look.installed or ()
     if not any(place.events for place in places) and not seen.fired:
         yield note(
             Stage.HOOKS, "no host has hooks of Firsthand: nothing is recorded by itself", "firsthand install HOST"
@@ -213,7 +232,7 @@ def _at(seconds: float) -> Moment:
 
 def daemon(seen: Around) -> Iterator[Finding]:
     """Look at the server of hooks. One that does not run is no fault: the next hook starts it."""
-    state = seen.daemon
+    state = seen.look.daemon
     if state is None or not state.wanted:
         return
     for what in state.broken:
@@ -291,7 +310,7 @@ def calls(seen: Around) -> Iterator[Finding]:
 
 def switches(seen: Around) -> Iterator[Finding]:
     """Look at the switches: files that cannot be read, and mechanisms that are off."""
-    chosen = settings.load(seen.root, seen.cwd)
+    chosen = settings.load(seen.root, seen.look.cwd)
     for fault in chosen.faults:
         yield degraded(Stage.SETTINGS, fault, "mend the file")
     names = ("record", "preamble", "cues", "recall", "actions", "episodes")

@@ -15,9 +15,10 @@ from firsthand.answer import Query, Scope
 from firsthand.errors import InvalidArgument
 from firsthand.event import Event, Kind
 from firsthand.health import canary
-from firsthand.health.doctor import Look, examine
+from firsthand.health.doctor import examine
 from firsthand.health.erasure import drawn, proof_of, whole_records
 from firsthand.health.report import HealthReport, Severity, Stage
+from firsthand.health.surroundings import Look
 from firsthand.hosts.installation import installed
 from firsthand.ledger.ledger_recall import recall
 from firsthand.moment import parse as parse_time
