@@ -10,7 +10,7 @@ from firsthand.cli.cli import main
 def test_a_switch_is_written_where_it_was_asked_for(tmp_path, capsys):
     """For the user and a project; an unknown one is refused."""
     store = ["--store", str(tmp_path / "store")]
-    assert main([*store, "agent", "switch", "recall", "off", "--user"]) == 0
+    assert main([*store, "agent", "switch", "recall", "off"]) == 0
     assert main([*store, "--json", "agent", "switch", "cues", "off", "--project", str(tmp_path)]) == 0
     assert main([*store, "agent", "switch", "dance", "off"]) == 5
     assert main([*store, "agent", "switch", "cues", "off", "--project", str(tmp_path / "nowhere")]) == 5

@@ -7,10 +7,9 @@ import os
 import pytest
 
 from firsthand import Memory
-from firsthand.health.doctor import examine
+from firsthand.health.doctor import Look, examine
 from firsthand.health.report import Stage
 from firsthand.health.stages import EDIT_WAITS_S, Inside, agents_files
-from firsthand.health.surroundings import Look
 from firsthand.moment import Moment, now
 
 

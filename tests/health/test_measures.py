@@ -59,11 +59,6 @@ def test_the_paper_has_290_episodes_and_its_window_shows_110():
     assert (sum(one.hits for one in rates), sum(one.of for one in rates)) == (110, 290)
 
 
-def test_what_was_not_looked_at_is_no_rate():
-    """A rate of nothing has no share, and says so."""
-    assert (Rate(0, 0).share, str(Rate(0, 0)), str(Rate(3, 4))) == (None, "- (0/0)", "75 % (3/4)")
-
-
 def test_a_numbered_series_is_found_by_its_very_names(memory):
     """An agent with a numbered series of 24 look-alike episodes has PC and SRR 1, the paper's had .40."""
     for number in range(1, 25):

@@ -18,8 +18,7 @@ from inspector_store import ASKS, HOSTILE, SESSION, WINDOW, fill, fill_hostile
 from page_client import PageClient
 
 from firsthand import Draft, Kind, Memory, Trust
-from firsthand.health.doctor import examine
-from firsthand.health.surroundings import Look
+from firsthand.health.doctor import Look, examine
 from firsthand.moment import Moment
 from firsthand.server.inspector import texts
 from firsthand.server.inspector.pages import PAGES

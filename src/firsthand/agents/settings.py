@@ -84,8 +84,6 @@ class Settings:
 
 SWITCHES = tuple(name for name in fields(Settings) if isinstance(getattr(Settings(), name), bool))
 """The settings that are on or off."""
-
-
 THEIRS = tuple(name for name in SWITCHES if name not in {"record", "redact"})
 """What a project's file may turn off."""
 
@@ -105,26 +103,29 @@ def load(store: Path, cwd: str = "") -> Settings:
     return chosen
 
 
-def switch(place: Path, name: str, *, on: bool, project: Path | None = None) -> Settings:
+def switch(place: Path, name: str, *, on: bool, project: Path | None = None) -> None:
     """Turn a mechanism on or off in a settings file of the user; what else it holds stays.
 
     Args:
         place: a `user_file`.
         project: for the project that this folder belongs to.
 
-    Returns:
-        What the file alone says, of that project or of all.
-
     Raises:
-        InvalidArgument: there is no such switch, or the file holds no JSON object.
+        InvalidArgument: there is no such switch, or the file holds no JSON object, or no table of projects.
         StoreError: it cannot be written.
     """
     if name not in SWITCHES:
         raise InvalidArgument(f"expected one of the switches {', '.join(SWITCHES)}; got {name!r}")
-    members = _members(place)
-    after = {**members, **turned(members, name, on=on, project=project)}
-    _write(place, after)
-    return _over(Settings(), place, after if project is None else after[PROJECTS][_key(project)])
+    members = table = _members(place)
+    if project is not None:
+        tables = members.setdefault(PROJECTS, {})
+        table = tables.setdefault(_key(project), {}) if isinstance(tables, dict) else []
+        if not isinstance(table, dict):
+            raise InvalidArgument(
+                f'expected "{PROJECTS}" in {USER_FILE} as {{"/folder": {{"recall": false}}}}; mend it'
+            )
+    table[name] = on
+    _write(place, members)
 
 
 def set_tools(place: Path, host: str, *, on: bool) -> None:
@@ -147,21 +148,6 @@ def set_tools(place: Path, host: str, *, on: bool) -> None:
         _write(place, members)
     else:
         small_files.remove(place)
-
-
-def turned(members: Mapping[str, Any], name: str, *, on: bool, project: Path | None = None) -> dict[str, Any]:
-    """Give the members of a user's settings that change when one thing is switched, for all or for a project.
-
-    Raises:
-        InvalidArgument: the settings hold something else than a table of projects.
-    """
-    if project is None:
-        return {name: on}
-    tables = members.get(PROJECTS, {})
-    table = tables.get(_key(project), {}) if isinstance(tables, dict) else None
-    if not isinstance(table, dict):
-        raise InvalidArgument(f'expected "{PROJECTS}" in {USER_FILE} as {{"/folder": {{"recall": false}}}}; mend it')
-    return {PROJECTS: {**tables, _key(project): {**table, name: on}}}
 
 
 def user_file(store: Path) -> Path:

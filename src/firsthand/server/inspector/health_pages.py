@@ -14,11 +14,9 @@ from firsthand.agents.side_files import files_holding
 from firsthand.answer import Query, Scope
 from firsthand.errors import InvalidArgument
 from firsthand.event import Event, Kind
-from firsthand.health import canary
-from firsthand.health.doctor import examine
+from firsthand.health import canary, doctor, surroundings
 from firsthand.health.erasure import drawn, proof_of, whole_records
 from firsthand.health.report import HealthReport, Severity, Stage
-from firsthand.health.surroundings import Look
 from firsthand.hosts.installation import installed
 from firsthand.ledger.ledger_recall import recall
 from firsthand.moment import parse as parse_time
@@ -51,8 +49,8 @@ def health(place: Place, asked: Asked) -> Page:  # noqa: ARG001 - the shape of a
     space = place.memory
     home = environment.home()
     places = installed(home, home, environment.host_folders())
-    look = Look(canary=False, keep=False, measures=False, installed=places, cwd=str(home))
-    report = examine(space.path, namespace=space.namespace, look=look)
+    look = surroundings.Look(canary=False, keep=False, measures=False, installed=places, cwd=str(home))
+    report = doctor.examine(space.path, namespace=space.namespace, look=look)
     worst = dict.fromkeys(report.looked_at, Severity.NOTE)
     for finding in reversed(report.findings):
         worst[finding.stage] = finding.severity
