@@ -28,6 +28,7 @@ from inspector_store import SESSION, WINDOW, fill  # noqa: E402 - of the tests
 PICTURES = {
     "inspector-session.png": f"/session?name={SESSION}&open=3",
     "inspector-calls.png": f"/calls?name={WINDOW}&call=20",
+    "inspector-recall.png": "/recall?q=why+does+the+rounding+test+fail",
     "inspector-volunteered.png": "/volunteered",
 }
 

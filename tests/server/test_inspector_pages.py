@@ -19,6 +19,7 @@ from page_client import PageClient
 
 from firsthand import Draft, Kind, Memory, Trust
 from firsthand.health.doctor import Look, examine
+from firsthand.ledger.statements import retract
 from firsthand.moment import Moment
 from firsthand.server.inspector import texts
 from firsthand.server.inspector.pages import PAGES
@@ -180,6 +181,26 @@ def test_an_event_shows_its_exact_bytes_and_their_hash(pages):
     assert pages.ask(f"/raw?pointer={result.pointer}@3-9").content == data[3:9]
 
 
+def test_a_range_is_marked_in_its_event_and_a_pointer_is_read_in_a_few_lines(pages):
+    """A pointer to bytes or lines opens its whole event with exactly these marked; unfolded it gives their words."""
+    with Memory(pages.stores.at(pages.base[1:])[0], read_only=True) as memory:
+        event = next(event for event in memory.events(SESSION, kind=Kind.TOOL_RESULT) if event.meta["tool"] == "Read")
+    lines = event.text.split("\n")
+
+    def marked(address: str) -> list[str]:
+        page = pages.ask(f"/event?pointer={event.pointer}{address}").text
+        return [html.unescape(text) for text in re.findall(r'<span class="hit">(.*?)</span>', page)]
+
+    assert marked("@L40-42") == lines[39:42]
+    assert marked("@7-30") == [lines[0][7:], event.text[:30].split("\n")[1]]
+    assert marked("") == []
+    shown = pages.ask(f"/event.json?pointer={event.pointer}@L40-42").json()
+    assert (shown["lines"][0][0], shown["bytes"]) == (36, event.size_bytes)  # some lines before the mark
+    unfolded = text_of(pages.ask(f"/source?pointer={event.pointer}"))
+    assert all(line.strip() in unfolded for line in lines[:12])
+    assert (lines[12].strip() in unfolded, "77 more lines" in unfolded) == (False, True)
+
+
 def test_a_model_call_adds_up_and_replays_to_its_hash(pages):
     """The parts of a call sum to its tokens, its bytes come back to their hash, and what came and left is named."""
     page = pages.ask(f"/calls.json?name={WINDOW}&call=18").json()
@@ -335,11 +356,61 @@ def test_the_ledger_shows_what_stands_and_what_it_replaced(pages):
     assert ([decision["action"] for decision in before["decisions"]], before["facts"]) == (["retract", "supersede"], [])
 
 
+def test_a_decision_opens_to_its_quotes_checks_and_history(pages):
+    """Opened, a decision shows each event that it rests on with the quote marked in it, and what was decided before."""
+    row = pages.ask("/ledger.json").json()["decisions"][0]
+    opened = pages.ask(f"/ledger.json?open={row['id']}").json()["decisions"][0]["opened"]
+    (source,) = opened["sources"]
+    assert (source["quote"], source["before"]) == ("db-7.internal, port 5433", "the staging database is ")
+    assert [(each["action"], each["here"]) for each in opened["history"]] == [("assert", True)]
+    page = pages.ask(f"/ledger?open={row['id']}").text
+    assert "the staging database is <mark>db-7.internal, port 5433</mark>" in page
+    assert "the quote stands in it byte for byte" in page
+
+
+def test_the_ledger_goes_back_to_a_day(own):
+    """As of a day before the decisions nothing is decided; as of today they all are, and a word is refused."""
+    today = own.ask("/ledger.json").json()["decisions"][0]["time"][:10]
+    assert len(own.ask(f"/ledger.json?as_of={today}").json()["decisions"]) == 3
+    assert own.ask("/ledger.json?as_of=2020-01-31").json()["decisions"] == []
+    assert own.ask("/ledger?as_of=yesterday").status_code == 400
+
+
+def test_what_is_held_back_is_named_with_its_reason(own):
+    """Beside the preamble stands what is not in it: what the ledger took out, a tool's words, a masked secret."""
+    held = {row["pointer"]: row["why"] for row in own.ask("/volunteered.json").json()["held"]}
+    assert sorted(held.values()) == ["retracted by user", "superseded by user"]
+    with Memory(own.stores.at(own.base[1:])[0], embedder="none") as memory:
+        session = memory.session(SESSION, agent="billing")
+        session.user("deploy with password=hunter2hunter2 and key AKIAIOSFODNN7EXAMPLE")
+        note = memory.note("lesson of a page", sort="rule", trust="untrusted", origin="tool:web")
+    rows = own.ask("/volunteered.json").json()
+    reasons = {row["why"] for row in rows["held"]}
+    assert "a secret in it is masked" in reasons
+    assert "AKIAIOSFODNN7EXAMPLE" not in rows["next"]["text"]
+    assert note.pointer not in rows["next"]["text"]
+    tried = own.ask("/volunteered.json?try=1&recall=1&tokens=400").json()
+    assert (tried["on"], tried["next"]["tokens"] <= 400, tried["saved_tokens"]) == (False, True, 1_500)
+
+
+def test_what_was_sent_and_no_longer_holds_is_marked(own):
+    """A message that was retracted since stands among those sent as that, without its words."""
+    with Memory(own.stores.at(own.base[1:])[0], embedder="none") as memory:
+        retract(memory, next(event for event in memory.events(WINDOW) if event.text == f"{ASKS[8]} (20)").pointer)
+    call = own.ask(f"/calls.json?name={WINDOW}&call=21").json()
+    sent = own.ask(f"/sent.json?pointer={call['call']['pointer']}&from=0").json()
+    assert [message["line"] for message in sent["first"] if message["out"]] == [
+        "was sent, and no longer holds by the ledger"
+    ]
+    pages = [f"/sent?pointer={call['call']['pointer']}&from=0", f"/session?name={WINDOW}&open=21"]
+    pages.append(f"/compared?pointer={call['call']['pointer']}&against={call['before']['pointer']}")
+    assert not any(f"{ASKS[8]} (20)" in text_of(own.ask(page)) for page in pages)
+
+
 @pytest.fixture
-def own(tmp_path):
+def own(tmp_path, store):
     """A store of the test's own, with its pages."""
-    with Memory(tmp_path / "store", embedder="none") as memory:
-        fill(memory)
+    shutil.copytree(store, tmp_path / "store")
     client = PageClient(tmp_path / "store")
     yield client
     client.stores.close()
@@ -402,6 +473,9 @@ def test_health_says_what_is_broken_and_what_to_type(own, tmp_path):
     assert "Broken" in page
     assert "firsthand store rebuild" in page
     examine(tmp_path / "copy", look=Look(canary=False))
+    first = broken.ask("/health.json").json()["stages"][0]
+    assert (first["name"], first["state"], first["cells"][-1]) == ("index", "broken", "f")
+    assert first["cells"].count("-") == 47
     assert "memory is broken: index" in broken.ask("/sessions").text
     broken.stores.close()
 

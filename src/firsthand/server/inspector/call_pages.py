@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, cast
 
@@ -26,7 +27,7 @@ from firsthand.server.inspector import texts
 from firsthand.server.inspector.page import Asked, Page, Place
 from firsthand.server.inspector.session_pages import info_of, title
 from firsthand.value import value
-from firsthand.window import Budget, Item
+from firsthand.window import Budget
 
 CALLS_MAX = 800
 """Calls of a session that are drawn, its newest."""
@@ -113,7 +114,7 @@ def compared(place: Place, asked: Asked) -> Page:
     for message in new[: same if all(windows) else 0]:
         reused[message.part] = reused.get(message.part, 0) + message.bytes
     listed = {
-        side: [_item(place, item) for item in items[:ITEMS_MAX]]
+        side: [{**place.line(place.memory.event(f"fh:{item.id}")), "tokens": item.tokens} for item in items[:ITEMS_MAX]]
         for side, items in (("came", made.came), ("went", made.left), ("resized", made.resized))
     }
     fields: dict[str, Any] = {
@@ -126,11 +127,7 @@ def compared(place: Place, asked: Asked) -> Page:
 
 
 def sent_bytes(place: Place, asked: Asked) -> Page:
-    """Give exactly what was sent, where its hash is the recorded one.
-
-    Raises:
-        Unresolvable: it is not any more.
-    """
+    """Give exactly what was sent, where its hash is the recorded one; refuse it where it is not any more."""
     pointer = asked.text("pointer")
     replayed = _replayed(place, pointer)
     if not replayed.same:
@@ -144,12 +141,7 @@ def sent_bytes(place: Place, asked: Asked) -> Page:
 def _calls(place: Place, session: str) -> Iterator[Anatomy]:
     newest = place.memory.events(session, kind=Kind.ANATOMY, newest_first=True, limit=CALLS_MAX)
     for event in reversed([event for event in newest if not event.erased]):
-        key = ("anatomy", event.pointer)
-        if key not in place.memo:
-            place.memo[key] = from_event(event)
-        recorded = place.memo[key]
-        assert isinstance(recorded, Anatomy)
-        yield recorded
+        yield place.once(("anatomy", event.pointer), partial(from_event, event))
 
 
 def _receipt(place: Place, call: Anatomy) -> Receipt | None:
@@ -289,25 +281,21 @@ def _words(message: Any) -> str:
     return name + " ".join(map(_words, inner)) if inner else name + json.dumps(message, ensure_ascii=False)[:400]
 
 
-def _item(place: Place, item: Item) -> dict[str, Any]:
-    line = place.line(place.memory.event(f"fh:{item.id}"))
-    return {**line, "tokens": item.tokens, "shortened": item.shortened}
-
-
 # sessions of hosts -----------------------------------------------------------------------------------
 
 
 def _host_fields(place: Place, session: str) -> dict[str, Any]:
     """Give what is known where no request was recorded: the usage that a transcript names, and what was volunteered."""
     volunteered = [
-        _shown(event) for event in place.memory.events(session, kind=Kind.INJECTION, newest_first=True, limit=100)
+        {**place.line(event), "surface": str(event.meta.get("event", "")), "pointers": pointers[:12]}
+        for event in place.memory.events(session, kind=Kind.INJECTION, newest_first=True, limit=100)
+        for pointers in [strings(injections.fields_of(event).get("shown"))]
     ]
     usage = [*_usage(place, session)]
     most = max((sum(numbers[:3]) for _, numbers in usage), default=0)
     group = -(-len(usage) // COLUMNS_MAX) or 1
-    highest = [
-        max(usage[start : start + group], key=lambda reply: sum(reply[1][:3])) for start in range(0, len(usage), group)
-    ]
+    groups = (usage[start : start + group] for start in range(0, len(usage), group))
+    highest = [max(each, key=lambda reply: sum(reply[1][:3])) for each in groups]
     stacks = [
         {
             "place": place_, "href": f"{place.base}/event?pointer={texts.query(event.pointer)}",
@@ -329,10 +317,3 @@ def _usage(place: Place, session: str) -> Iterator[tuple[Event, tuple[int, int, 
                 next((usage[name] for name in pair if isinstance(usage.get(name), int)), 0) for pair in _USAGE
             )
             yield event, (read, written, new, answered)
-
-
-def _shown(event: Event) -> dict[str, Any]:
-    """Give what an event of kind injection says: when, by which of a host's events, and the pointers."""
-    pointers = strings(injections.fields_of(event).get("shown"))[:12]
-    surface = str(event.meta.get("event", ""))
-    return {"pointer": event.pointer, "time": event.time, "surface": surface, "turn": event.turn, "pointers": pointers}

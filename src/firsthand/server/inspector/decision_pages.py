@@ -30,6 +30,7 @@ from firsthand.window import BUDGET_TOKENS_MAX
 DECISIONS_MAX, SHOWN_MAX, HELD_MAX = 100, 40, 60
 CALLS_READ_MAX = 60
 AROUND_QUOTE = 240
+_TAKEN_OUT = {"supersede": "superseded", "retract": "retracted", "quarantine": "quarantined"}
 DAY_US = 86_400 * 1_000_000
 UNASKED = {
     "preamble": "what a session reads first",
@@ -161,7 +162,6 @@ def volunteered(place: Place, asked: Asked) -> Page:
     tried = asked.has("try")
     ticked = {switch: asked.has(switch) for switch in UNASKED}
     on = ticked if tried else {switch: bool(getattr(chosen, switch)) for switch in UNASKED}
-    injected = [*space.events(kind=Kind.INJECTION, newest_first=True, limit=SHOWN_MAX)]
     fields: dict[str, Any] = {
         "agents": agents, "agent": name, "next": _next(place, name, min(tokens, BUDGET_TOKENS_MAX)) if name else None,
         "switches": [
@@ -170,7 +170,7 @@ def volunteered(place: Place, asked: Asked) -> Page:
         ],
         "on": on["preamble"], "file": str(settings.user_file(space.path)), "faults": chosen.faults, "tokens": tokens,
         "saved_tokens": chosen.preamble_tokens_max, "held": _held(place, name) if name else [], "proof": place.form,
-        "shown": [_shown(place, injection) for injection in injected], "tried": tried,
+        "shown": [_shown(place, injection) for injection in place.newest(Kind.INJECTION, SHOWN_MAX)], "tried": tried,
     }  # fmt: skip
     return Page("volunteered.html", "Volunteered", fields)
 
@@ -219,27 +219,26 @@ def _held(place: Place, name: str) -> list[dict[str, Any]]:
     """Say what is held back and why: what the ledger took out, whose words they are, what is masked in them."""
     held: list[dict[str, Any]] = []
     state = ledger_of(place.memory).at()
-    for decision in sorted({**state.out, **state.quarantined}.items(), key=lambda pair: -pair[1].position):
-        pointer, why = decision[0], decision[1]
-        verb = {"supersede": "superseded", "retract": "retracted", "quarantine": "quarantined"}.get(why.action)
-        held.append({"pointer": pointer, "why": f"{verb or why.action} by {why.by}", "by": why.pointer, "line": ""})
+    for pointer, decision in sorted({**state.out, **state.quarantined}.items(), key=lambda pair: -pair[1].position):
+        why = f"{_TAKEN_OUT.get(decision.action, decision.action)} by {decision.by}"
+        held.append({"pointer": pointer, "why": why, "by": decision.pointer})
     with _reading(place) as reading:
         pieces = preamble_source.pieces_of(AgentSpace(reading, name))
-        lookup = validity.funnel(reading)
+        funnel = validity.funnel(reading)
         for piece in pieces:
-            passed = lookup.passed([piece])
-            held += [_held_piece(piece, passed[0] if passed else None)] if piece.pointers else []
-    return [row for row in held if row["why"]][:HELD_MAX]
+            passed = next(iter(funnel.passed([piece])), None)
+            if piece.pointers and (why := _why_held(piece, passed)):
+                held.append({"pointer": piece.pointers[0], "why": why, "by": ""})
+    return held[:HELD_MAX]
 
 
-def _held_piece(piece: Piece, passed: Piece | None) -> dict[str, Any]:
-    masked = passed is not None and "[secret:" in f"{passed.words}{passed.title}" and "[secret:" not in piece.words
-    why = (
-        "out by the ledger, or erased" if passed is None
-        else f"words of {passed.origin or 'somebody else'}: its pointer alone" if passed.withheld
-        else "a secret in it is masked" if masked else ""
-    )  # fmt: skip
-    return {"pointer": piece.pointers[0], "why": why, "by": "", "line": passed.title if passed is not None else ""}
+def _why_held(piece: Piece, passed: Piece | None) -> str:
+    if passed is None:
+        return "out by the ledger, or erased"
+    if passed.withheld:
+        return f"words of {passed.origin or 'somebody else'}: its pointer alone"
+    is_masked = "[secret:" in f"{passed.words}{passed.title}" and "[secret:" not in piece.words
+    return "a secret in it is masked" if is_masked else ""
 
 
 def _shown(place: Place, event: Event) -> dict[str, Any]:

@@ -137,7 +137,7 @@ def event(place: Place, asked: Asked) -> Page:
     fields: dict[str, Any] = {
         **_about(place, source, address), "event": source, "meta": dict(source.meta), "lines": [],
         "around": _around(place, source), "where": _where(place, source), "span": address.last is not None,
-        "erasure": _erasure(place, source) if source.erased else None, "part": address.source,
+        "part": address.source,
     }  # fmt: skip
     chosen_line = asked.number("line", 0, low=0)
     if source.erased and address.last is None:
@@ -233,17 +233,11 @@ def _around(place: Place, source: Event) -> list[dict[str, Any]]:
     ]
 
 
-def _erasure(place: Place, source: Event) -> str:
-    """Give the pointer of the erasure that names an event; empty where none does any more."""
-    erasures = place.memory.events(source.session, kind=Kind.ERASURE, after=source.position)
-    return next((erasure.pointer for erasure in erasures if source.id in to_text(erasure.content or b"")), "")
-
-
 def _where(place: Place, source: Event) -> list[dict[str, Any]]:
     """Say where an event was used, as its session and the ledger tell."""
     looks: tuple[tuple[str, str | None, Kind], ...] = (
         ("volunteered", source.session, Kind.INJECTION), ("named by a compaction", source.session, Kind.RECEIPT),
-        ("a decision of the ledger", None, Kind.LEDGER),
+        ("a decision of the ledger", None, Kind.LEDGER), ("erased by", source.session, Kind.ERASURE),
     )  # fmt: skip
     return [
         {"what": what, "pointer": later.pointer}

@@ -117,12 +117,12 @@ def erase(place: Place, asked: Asked) -> Page:
     """Show what an erasure would take, as far as pointers, a session or words name it."""
     pointers, session, words = asked.text("pointers"), asked.text("session"), asked.text("words")
     going = _going(place.memory, pointers, session, words)
-    past = place.memory.events(kind=Kind.ERASURE, newest_first=True, limit=ERASURES_SHOWN)
     fields: dict[str, Any] = {
         "pointers": pointers, "session": session, "words": words, "number": len(going), "proof": place.form,
         "going": [place.line(event) for event in going[:LISTED_MAX]], "bytes": sum(event.size_bytes for event in going),
         "artifacts": sum(event.artifact is not None for event in going), "done": None,
-        "asked_for": bool(pointers or session or words), "past": [place.line(event) for event in past],
+        "asked_for": bool(pointers or session or words),
+        "past": [place.line(event) for event in place.newest(Kind.ERASURE, ERASURES_SHOWN)],
         "kinds": Counter(texts.kind_name(event.kind) for event in going),
         "touched": len({event.session for event in going}),
         "vectors": [vector.embedder for vector in place.memory.vectors()],
@@ -132,11 +132,7 @@ def erase(place: Place, asked: Asked) -> Page:
 
 
 def erase_now(place: Place, asked: Asked) -> Page:
-    """Erase what was shown, when its number was typed, and prove that it is gone.
-
-    Raises:
-        InvalidArgument: another number was typed, or something else would go now.
-    """
+    """Erase what was shown and prove that it is gone; where another number was typed, nothing is erased."""
     pointers, session, words = asked.text("pointers"), asked.text("session"), asked.text("words")
     reason, typed = asked.text("reason"), asked.text("count").replace(",", "").strip()
     going = _going(place.memory, pointers, session, words)

@@ -7,33 +7,26 @@ understood is an error, never passed over.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
-from enum import Enum
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
-from typing import Any
-
-from markupsafe import Markup
+from typing import Any, TypeVar, cast
 
 from firsthand import InvalidArgument, Memory
 from firsthand.event import Event, Kind
+from firsthand.json_codec import to_json
 from firsthand.ledger.effect import Effect
 from firsthand.moment import Moment
 from firsthand.pointer import find
 from firsthand.server.inspector import texts
-from firsthand.value import asdict, field, fields, replace, value
+from firsthand.value import field, replace, value
 
+_T = TypeVar("_T")
 NUMBER_MAX = 1 << 50
 TEXT_CHARACTERS_MAX = 20_000
 
 
 class Place:
-    """Whose pages are asked for.
-
-    Args:
-        base: what the addresses of its pages begin with.
-        memo: what was read once of this store, by what it is.
-        form: what a form of these pages sends back.
-    """
+    """Whose pages are asked for: a store, what addresses begin with, what was read once, what a form sends back."""
 
     def __init__(
         self, memory: Memory, base: str, now: Moment, memo: dict[tuple[str, ...], object], form: str = ""
@@ -43,6 +36,21 @@ class Place:
         if memo and any(memory.events(kind=Kind.ERASURE, after=int(str(through)), before=head + 1, limit=1)):
             memo.clear()  # another process erased: what was read before may hold it
         memo["through",] = head
+
+    def newest(self, kind: Kind, limit: int) -> list[Event]:
+        """Give the newest events of a kind, the newest first; what lies before those is looked through once."""
+        head = self.memory.position
+        through, known = self.once(("newest", kind), lambda: (0, list[Event]()))
+        new = self.memory.events(kind=kind, after=through, before=head + 1, newest_first=True, limit=limit)
+        events = [*new, *known][:limit]
+        self.memo["newest", kind] = head, events
+        return events
+
+    def once(self, key: tuple[str, ...], make: Callable[[], _T]) -> _T:
+        """Give what was read once of this store."""
+        if key not in self.memo:
+            self.memo[key] = make()
+        return cast("_T", self.memo[key])
 
     @cached_property
     def effect(self) -> Effect:
@@ -73,12 +81,7 @@ class Place:
 
 @value(eq=False)
 class Page:
-    """A page, as fields.
-
-    Attributes:
-        template: the file that writes them.
-        part: the file that writes what a script puts into another page; empty for the whole page.
-    """
+    """A page, as fields for a template, or for that of a part which a script puts into another page."""
 
     template: str
     title: str
@@ -143,39 +146,6 @@ class Asked:
             )
 
 
-def as_json(page: Page, name: str = "") -> bytes:
-    """Write a page's fields as JSON, or one of them alone; drawings are left out, since the fields hold them."""
-    form = _form(page.fields[name]) if name else {"title": page.title, **_form(page.fields)}
-    return json.dumps(form, ensure_ascii=True).encode("ascii")
-
-
-def _form(thing: Any) -> Any:
-    match thing:
-        case Markup():
-            return None
-        case Moment():
-            return str(thing)
-        case Enum():
-            return thing.value
-        case bytes():
-            return thing.hex()
-        case str() | int() | float() | bool() | None:
-            return thing
-        case Mapping():
-            return {
-                str(name): _form(member) for name, member in thing.items()
-                if not isinstance(member, Markup) and not callable(member)
-            }  # fmt: skip
-        case list() | tuple() | set() | frozenset():
-            return [_form(member) for member in thing]
-        case _ if hasattr(type(thing), "__value_defaults__") or _is_value(thing):
-            return _form(asdict(thing))
-        case _:
-            return str(thing)
-
-
-def _is_value(thing: Any) -> bool:
-    try:
-        return bool(fields(thing))
-    except (TypeError, AttributeError):  # no value of ours
-        return False
+def as_json(page: Page) -> bytes:
+    """Write a page's fields as JSON."""
+    return json.dumps({"title": page.title, **to_json(page.fields)}).encode("ascii")

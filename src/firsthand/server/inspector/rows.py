@@ -52,11 +52,7 @@ def stored_bytes(space: Space, session: str) -> int:
 
 
 def columns(space: Space, session: str, begin: int, width: int) -> list[tuple[int, Kind, int, int]]:
-    """Count a session's events by stretch of time and kind: number of the stretch, kind, events, first turn.
-
-    Args:
-        begin, width: of the stretches, in microseconds.
-    """
+    """Count a session's events by stretch, of so many microseconds, and kind: stretch, kind, events, first turn."""
     sql = (
         "SELECT max(0, (time - ?) / ?), kind, count(*), min(turn) FROM event "
         "WHERE session = ? AND time IS NOT NULL GROUP BY 1, 2"
@@ -85,15 +81,6 @@ def position_at(space: Space, microseconds: int) -> int:
             is_later = int(db.execute(sql, (key_of(tenant, middle),)).get) > microseconds
             low, high = (low, middle - 1) if is_later else (middle, high)
     return low
-
-
-def position_before(space: Space, session: str, position: int, events: int) -> int:
-    """Give the position of the event that lies so many before another one of its session; 0 where there is none."""
-    sql = "SELECT key FROM event WHERE session = ? AND key < ? ORDER BY sequence DESC LIMIT 1 OFFSET ?"
-    with _rows(space) as (db, tenant):
-        session_key = db.execute(_KEY, (tenant, session)).get
-        key = db.execute(sql, (session_key, key_of(tenant, position), events - 1)).get
-    return 0 if key is None else int(key) - key_of(tenant, 0)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from firsthand.log.read import SessionInfo
 from firsthand.moment import Moment
 from firsthand.server.inspector import rows, texts
 from firsthand.server.inspector.page import Asked, Page, Place
-from firsthand.server.inspector.turns import GAP_US, Turn, chosen, turns_of, view
+from firsthand.server.inspector.turns import COMPACTIONS, GAP_US, Turn, chosen, turns_of, view
 from firsthand.space import Space
 from firsthand.value import replace
 
@@ -27,8 +27,8 @@ TURNS_PAGE = 80
 ROOM_BYTES = 45_000
 OPEN_MAX = 5
 LIVE_S = 10 * 60
-TITLE_BYTES = 4_000
-COUNTING_S, COUNTED_AT_ONCE, CALLS_BEFORE = 0.02, 50, 30
+OPENINGS, TITLE_BYTES = 3, 4_000
+COUNTING_S, COUNTED_AT_ONCE, CALLS_BEFORE = 0.03, 50, 8
 """Of the processor, that a list of sessions may take to count failed calls; what is not counted yet says so."""
 _COUNTED_EVENTS_MAX = 150_000
 _STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800, 21_600, 86_400)
@@ -108,14 +108,15 @@ def failures(place: Place, page: Sequence[SessionInfo]) -> dict[str, int]:
 
 def _failed(place: Place, result: Event) -> bool:
     """Say whether a result tells of a failure; the call is looked for only where it might be a quiet one."""
-    if commands.failure(result.meta, result.text, "") is None:
-        return False
-    name = result.meta.get("call_id")
+    failure = commands.failure(result.meta, result.text, "")
+    if failure is None or failure.code != "1":
+        return failure is not None
     calls = place.memory.events(
         result.session, kind=Kind.TOOL_CALL, before=result.position, newest_first=True, limit=CALLS_BEFORE
     )
-    call = next((call for call in calls if call.meta.get("call_id") == name), None)
-    return commands.failure(result.meta, result.text, commands.doing(call.text) if call else "") is not None
+    name = result.meta.get("call_id")
+    action = next((commands.doing(call.text) for call in calls if call.meta.get("call_id") == name), "")
+    return commands.failure(result.meta, result.text, action) is not None
 
 
 def _spark(times: Sequence[int], events: int) -> list[float]:
@@ -136,24 +137,19 @@ def host_of(name: str) -> str:
 
 
 def title(place: Place, session: str) -> str:
-    """Give the first words of the user in a session; its name where nobody said anything."""
-    key = ("title", session)
-    if key not in place.memo:
-        first = next(place.memory.events(session, kind=Kind.USER_MESSAGE, limit=1), None)
-        short = first if first is None or first.content is None else replace(first, content=first.content[:TITLE_BYTES])
-        place.memo[key] = short
-    opening = place.memo[key]
-    return texts.first_line(place.standing(opening).text) if isinstance(opening, Event) else ""
+    """Give the first words of the user in a session that still hold; empty where there are none."""
+    first = place.memory.events(session, kind=Kind.USER_MESSAGE, limit=OPENINGS)
+    openings = place.once(
+        ("title", session),
+        lambda: [replace(event, content=(event.content or b"")[:TITLE_BYTES]) for event in first if not event.erased],
+    )
+    return next((texts.first_line(left.text) for event in openings if (left := place.effect.text(event))), "")
 
 
 def project(place: Place, session: str) -> str:
     """Give the folder that a session's host named first; empty where it named none."""
-    key = ("project", session)
-    if key not in place.memo:
-        about = islice(place.memory.events(session, limit=8), 8)
-        folders = (event.meta.get("cwd") for event in about)
-        place.memo[key] = next((folder for folder in folders if isinstance(folder, str)), "")
-    return str(place.memo[key])
+    folders = (event.meta.get("cwd") for event in place.memory.events(session, limit=8))
+    return place.once(("project", session), lambda: next((each for each in folders if isinstance(each, str)), ""))
 
 
 def _matches(place: Place, info: SessionInfo, words: str) -> bool:
@@ -203,15 +199,15 @@ def session(place: Place, asked: Asked) -> Page:
                 for entry in chosen(each, every=each.number in every, said=only == "said")
             ]
         listed.append(row)
-        listed += [{"compaction": place.line(event)} for event in each.compactions]
+        listed += [{"compaction": place.line(event)} for event in each.events if event.kind in COMPACTIONS]
     kinds = rows.kinds(space, [name])[name]
-    earlier = rows.position_before(space, name, events[0].position, EVENTS_PAGE) if begin and events else 0
     fields: dict[str, Any] = {
         "name": name, "title": title(place, name) or name, "info": info, "kinds": kinds, "turns": listed,
         "opened": opened, "only": only, "find": find, "map": _map(place, info), "project": project(place, name),
-        "failed": sum(len(each.failed) for each in turns), "edits": sum(each.edits for each in turns),
+        "failed": sum(len(each.failed) for each in turns), "edits": sum(map(_edits, turns)),
         "compactions": kinds.get(Kind.SUMMARY, 0) + kinds.get(Kind.RECEIPT, 0), "whole": not begin and not following,
-        "following": following, "earlier": max(0, earlier - 1), "begin": begin, "from": begin,
+        "following": following, "begin": begin,
+        "earlier": max(0, turns[0].number - TURNS_PAGE) if begin and turns else 0,
         "anatomies": kinds.get(Kind.ANATOMY, 0), "through": space.position, "every": every,
         "matches": sum(row.get("match", False) for row in listed),
         "lasted": _lasted(info.first, info.last), "bytes": sum(event.size_bytes for event in events[:EVENTS_PAGE]),
@@ -240,11 +236,7 @@ def turn_rows(place: Place, asked: Asked) -> Page:
 
 
 def info_of(space: Space, name: str) -> SessionInfo:
-    """Give what is known of a session.
-
-    Raises:
-        Unresolvable: there is none of this name.
-    """
+    """Give what is known of a session; a name that none has is refused."""
     info = next((info for info in space.sessions() if info.name == name), None)
     if info is None:
         raise Unresolvable(f"no session {name!r:.200} in namespace {space.namespace!r}; all of them: Sessions")
@@ -253,25 +245,29 @@ def info_of(space: Space, name: str) -> SessionInfo:
 
 def _turn_row(turn: Turn, find: str) -> dict[str, Any]:
     dim = bool(find) and not any(find in event.text.casefold() for event in turn.events)
-    first = turn.events[0]
+    times = turn.times
     return {
-        "number": turn.number, "words": texts.first_line(turn.words), "time": turn.begin, "calls": turn.calls,
-        "failed": len(turn.failed), "lasted_us": turn.lasted_us, "events": len(turn.events),
+        "number": turn.number, "words": texts.first_line(turn.words), "time": times[0] if times else None,
+        "failed": len(turn.failed), "events": len(turn.events), "pointer": turn.events[0].pointer,
+        "calls": sum(event.kind is Kind.TOOL_CALL for event in turn.events), "dim": dim,
+        "lasted_us": max(times).microseconds - min(times).microseconds if times else 0,
         "cells": "".join(
             "f" if event.position in turn.failed else texts.kind_class(event.kind) for event in turn.events
         ),
-        "dim": dim, "match": bool(find) and not dim, "pointer": first.pointer,
+        "match": bool(find) and not dim,
     }  # fmt: skip
 
 
+def _edits(turn: Turn) -> int:
+    return sum(row.is_edit for row in turn.rows)
+
+
 def _wanted(turn: Turn, only: str) -> bool:
-    return {"failures": bool(turn.failed), "edits": bool(turn.edits)}.get(only, True)
+    return {"failures": bool(turn.failed), "edits": bool(_edits(turn))}.get(only, True)
 
 
 def _gap(before: Turn, after: Turn) -> int:
-    ends = [event.time.microseconds for event in before.events if event.time is not None]
-    begins = [event.time.microseconds for event in after.events if event.time is not None]
-    return min(begins) - max(ends) if ends and begins else 0
+    return min(after.times).microseconds - max(before.times).microseconds if before.times and after.times else 0
 
 
 def _lasted(first: Moment | None, last: Moment | None) -> str:
@@ -302,11 +298,7 @@ def _map(place: Place, info: SessionInfo) -> dict[str, Any] | None:
         }
         for place, count in sorted(counts.items())
     ]  # fmt: skip
-    labels = [_clock(begin + label * each * width, long) for label in range(_LABELS)]
+    form = "%H:%M:%S" if long < _TEN_MINUTES_US else "%H:%M" if long < _DAY_US else "%-d %b"
+    moments = (texts.local(Moment(begin + label * each * width)) for label in range(_LABELS))
+    labels = [f"{moment:{form}}" for moment in moments]
     return {"stacks": stacks, "number": each * _LABELS, "labels": labels}
-
-
-def _clock(microseconds: int, long: int) -> str:
-    at = texts.local(Moment(microseconds))
-    assert at is not None
-    return f"{at:%H:%M:%S}" if long < _TEN_MINUTES_US else f"{at:%H:%M}" if long < _DAY_US else f"{at.day} {at:%b}"

@@ -41,13 +41,7 @@ CLASSES = {
 
 @value
 class Cut:
-    """A text as far as a page shows it.
-
-    Attributes:
-        text: what is shown.
-        more: lines that are left out; 0 when the text is whole or only its lines are cut.
-        whole: nothing was left out.
-    """
+    """A text as far as a page shows it, how many lines are left out, and whether nothing is."""
 
     text: str
     more: int = 0

@@ -25,21 +25,16 @@ DIFF_LINES_MAX = 60
 _DIFFERING_CHARACTERS_MAX = 20_000
 _EDITS = (("old_string", "new_string"), ("oldText", "newText"), ("old_str", "new_str"), ("old", "new"))
 _SIGNS = (*(f'"{new}"' for _, new in _EDITS), "*** Begin Patch")
-_COMPACTIONS = frozenset({Kind.SUMMARY, Kind.RECEIPT})
+COMPACTIONS = frozenset({Kind.SUMMARY, Kind.RECEIPT})
 SAID = frozenset({Kind.USER_MESSAGE, Kind.AGENT_MESSAGE})
 
 
 @value(frozen=False, eq=False)
 class Row:
-    """One row of an opened turn.
+    """One row of an opened turn: an event, or a call with its result and how it failed.
 
-    Attributes:
-        event: what it begins with; of a call the call.
-        result: what came back; None where nothing did, or of no call.
-        failure: what a result says of a failure; None for none.
-        times: how often the same call was made in a row.
-        action: the agent's own words for a call: its command or file.
-        is_edit: the call changes a file by giving old and new text, or a patch.
+    ``times`` counts the same call made in a row, ``action`` is its command or file, and an edit gives old and new
+    text, or a patch.
     """
 
     event: Event
@@ -48,22 +43,12 @@ class Row:
     times: int = 1
     action: str = ""
     is_edit: bool = False
-
-    @property
-    def tool(self) -> str:
-        """The tool that it calls."""
-        return str(self.event.meta.get("tool", ""))
+    tool: str = ""
 
 
 @value(frozen=False, eq=False)
 class Turn:
-    """One turn.
-
-    Attributes:
-        events: in order.
-        failed: positions of results that tell of a failure.
-        rows: what stands for the events.
-    """
+    """One turn: its events in order, the rows that stand for them, positions of results that tell of a failure."""
 
     number: int
     events: list[Event]
@@ -76,30 +61,9 @@ class Turn:
         return next((event.text for event in self.events if event.kind is Kind.USER_MESSAGE), "")
 
     @property
-    def begin(self) -> Moment | None:
-        """When its first event happened."""
-        return next((event.time for event in self.events if event.time is not None), None)
-
-    @property
-    def lasted_us(self) -> int:
-        """From its first event to its last."""
-        times = [event.time.microseconds for event in self.events if event.time is not None]
-        return max(times) - min(times) if times else 0
-
-    @property
-    def calls(self) -> int:
-        """How many tools were called."""
-        return sum(event.kind is Kind.TOOL_CALL for event in self.events)
-
-    @property
-    def compactions(self) -> list[Event]:
-        """The events at which history left the window."""
-        return [event for event in self.events if event.kind in _COMPACTIONS]
-
-    @property
-    def edits(self) -> int:
-        """How many of its calls change a file."""
-        return sum(row.is_edit for row in self.rows)
+    def times(self) -> list[Moment]:
+        """When its events happened, as far as that is known."""
+        return [event.time for event in self.events if event.time is not None]
 
 
 def turns_of(events: Iterable[Event]) -> list[Turn]:
@@ -127,7 +91,7 @@ def _rows(events: Sequence[Event]) -> Iterator[Row]:
             row.result = event
             row.failure = commands.failure(event.meta, event.text, row.action)
             continue
-        row = Row(event)
+        row = Row(event, tool=str(event.meta.get("tool", "")))
         if event.kind is Kind.TOOL_CALL:
             row.action, row.is_edit = commands.doing(event.text), bool(pairs(event))
         if event.kind is Kind.TOOL_RESULT:  # its call lies in another turn, or nowhere
@@ -151,12 +115,7 @@ def _joined(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def chosen(turn: Turn, *, every: bool, said: bool = False) -> list[Row | int]:
-    """Give the rows of a turn to be shown: the first, the last and all failures of many; a number for those left out.
-
-    Args:
-        every: all of them.
-        said: what user and agent said alone.
-    """
+    """Give the rows of a turn to be shown: of many the first, last and failed ones, and numbers of the others."""
     rows = [row for row in turn.rows if not said or row.event.kind in SAID]
     if every or len(rows) <= ROWS_MAX:
         return list(rows)
