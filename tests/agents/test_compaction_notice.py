@@ -12,7 +12,7 @@ def test_each_span_has_a_marker_and_only_the_newest_its_strings(tmp_path):
     """After two compactions two spans can be opened; what the summary in the log holds already is not said again."""
     with Memory.open(tmp_path) as memory:
         session = memory.session("s", agent="x")
-        assert left(memory, "s").pieces == ()
+        assert left(memory, "s") == ()
         session.user("never rename the module alpha_beta_gamma")
         session.agent("The first key is AKQ-77120.")
         session.append(Kind.SUMMARY, "a first summary")
@@ -20,7 +20,7 @@ def test_each_span_has_a_marker_and_only_the_newest_its_strings(tmp_path):
             session.user(f"go on with step {number}")
         session.agent("The build is 7f3a9c2e41d0b5c8 and the ticket is OPS-4471.")
         session.append(Kind.SUMMARY, "The ticket OPS-4471 was worked on.")
-        told = lines(left(memory, "s").pieces)
+        told = lines(left(memory, "s"))
         spans = [line.rpartition(": ")[2] for line in told.splitlines() if " events" in line]
         assert len(spans) == 2
         assert [len(list(memory.open_span(one))) for one in spans] == [7, 2]
@@ -38,7 +38,7 @@ def test_a_marker_names_no_part_of_a_secret_and_nothing_that_was_taken_out(tmp_p
         out = session.user("zanzibar_secret_place")
         session.agent("kraken_module is done")
         Lineage(memory).quarantine(out.pointer)
-        told = validity.funnel(memory).written(left(memory, "s").pieces, lines).text
+        told = validity.funnel(memory).written(left(memory, "s"), lines)
         assert "kraken_module" in told
         assert "zanzibar" not in told
         assert not any(key[at : at + 8] in told for at in range(len(key) - 8))

@@ -56,20 +56,20 @@ def test_the_last_session_is_told_as_it_is_on_record(agent):
     one.agent("It is on staging.", time=at(1))
     two = session(agent, "two")
     two.user("/mode", time=at(2))
-    two.user("Move the retry queue to its own file.", time=at(2))
+    two.user("Move the retry queue of the gateway to its own file.", time=at(2))
     edit = two.tool_call("edit", {"file_path": "/srv/shop/src/queue.py"}, time=at(3))
     two.tool_result(edit, "ok", tool="edit", time=at(3), meta={"cwd": "/srv/shop"})
     commit = two.tool_call("bash", {"command": "git commit -m 'move the queue'"}, time=at(4))
     two.tool_result(commit, "[main 1a2b3c4] move the queue", tool="bash", time=at(4))
-    two.user("And now document how the queue is drained by hand.", time=at(5))
+    two.user("And now document by hand how the retry queue is drained.", time=at(5))
     two.agent("Documented by hand in the manual. " + "It is long. " * 100, time=at(6))
     session(agent, "two/agent-1").user("a task of the subagent", time=at(7))
     made = agent.preamble()
     assert "## The last session: 2026-09-21 14:15 to 14:19, 2 requests\n" in made.text
     live = lines(made, "episodic")
     assert live[:2] == [
-        "user, first: \u201cMove the retry queue to its own file.\u201d",
-        "user, last: \u201cAnd now document how the queue is drained by hand.\u201d",
+        "user, first: \u201cMove the retry queue of the gateway to its own file.\u201d",
+        "user, last: \u201cAnd now document by hand how the retry queue is drained.\u201d",
     ]
     assert live[2].startswith("the agent said: \u201cDocumented by hand in the manual. It is long.")
     assert live[2].endswith("It is long. ...\u201d")
@@ -83,13 +83,29 @@ def test_the_last_session_is_told_as_it_is_on_record(agent):
 def test_what_says_nothing_by_itself_is_not_told(agent):
     """A request or an answer of few words is left out; a session of such alone gives way to the one before it."""
     one = session(agent, "one")
-    one.user("Move the retry queue to its own file.", time=at(0))
+    one.user("Move the retry queue of the gateway to its own file.", time=at(0))
     run(one, "git mv retry.py queue.py", 0, 1)
     one.agent("All clean, all done.", time=at(2))
     two = session(agent, "two")
     two.user("alright, where were we?", time=at(3))
     two.agent("We are done.", time=at(4))
-    assert lines(agent.preamble(), "episodic") == ["user: \u201cMove the retry queue to its own file.\u201d"]
+    assert lines(agent.preamble(), "episodic") == [
+        "user: \u201cMove the retry queue of the gateway to its own file.\u201d"
+    ]
+
+
+def test_what_was_asked_in_a_run_of_a_template_is_left_out(agent):
+    """Of sessions of one request that begin alike the last one's request is not told; its changes are."""
+    template = "We are solving the following issue of the repository, here is its text: "
+    preambles = []
+    for number, issue in enumerate(("the parser loses colons", "the lexer loses quotes")):
+        one = session(agent, f"run {number}")
+        one.user(template + issue, time=at(number))
+        one.tool_result(one.tool_call("edit", {"file_path": f"src/{number}.py"}), "ok", tool="edit", time=at(number))
+        preambles.append(lines(agent.preamble(), "episodic"))
+    assert preambles == [
+        [f"user: \u201c{template}the parser loses colons\u201d", "changed: `src/0.py`"], ["changed: `src/1.py`"]
+    ]  # fmt: skip
 
 
 def test_what_failed_and_was_not_mended_is_open(agent):
@@ -177,20 +193,20 @@ def test_of_many_notes_the_newest_are_told(agent, memory):
 
 def test_what_the_first_edition_read_by_rule_is_shown_nowhere(agent, memory):
     """Goals, rules and facts in old episodes, task states and derived notes stay in the log and are not told."""
-    session(agent, "one").user("Please mend the parser of the gateway.")
+    session(agent, "one").user("Please mend the slow parser of the gateway.")
     episode(agent, "2026-03-01-thing", "one", "# x\n## Goal\n- zorblatt\n## Asked: 1 of 3\n- zorblatt\n")
     state = b'{"goal": "zorblatt"}'
     memory.append([Draft(Kind.TASK_STATE, state, origin="firsthand", trust=Trust.TRUSTED)], session="one")
     derived = Draft(Kind.NOTE, b"zorblatt", meta={"fact": True}, origin="firsthand", trust=Trust.AGENT)
     memory.append([derived], session="notes")
     text = agent.preamble().text
-    assert "mend the parser" in text
+    assert "mend the slow parser" in text
     assert "zorblatt" not in text
 
 
 def test_a_tool_is_named_only_where_the_host_has_it(agent):
     """Tools are named when the caller says that the session has them; else no word of them."""
-    session(agent, "claude-code:1").user("Please mend the parser of the gateway.")
+    session(agent, "claude-code:1").user("Please mend the slow parser of the gateway.")
     assert "expand" not in agent.preamble().text
     assert "expand(pointer)" in agent.preamble(tools=["expand", "recall"]).text
 

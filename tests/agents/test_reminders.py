@@ -46,13 +46,24 @@ def test_of_a_tools_output_the_call_is_named(memory):
 
     def tool(session):
         call = session.tool_call("bash", {"command": "make beacon"})
-        session.tool_result(call, f"{TOLD} zorblatt Quarzwerk", tool="bash")
+        session.tool_result(call, f"{TOLD} zorblatt Quarzwerk " + "of the frequency table " * 6, tool="bash")
         edit = session.tool_call("Edit", {"file_path": "a.md"})
         session.tool_result(edit, "edited", tool="Edit")
 
     text = remind(past(memory, tool), ASKED, "s", Settings(band=Band.POSSIBLE)).text
     assert "- result of `make beacon`, 20" in text
     assert "zorblatt" not in text
+
+
+def test_a_short_or_failed_result_brings_nothing_up(memory):
+    """A result that is soon asked for anew, or that tells of a failure, names no call."""
+
+    def tool(session):
+        for number, output in enumerate((TOLD, f"exit code 2 {TOLD} " * 9)):
+            call = session.tool_call("bash", {"command": f"make beacon{number} Quarzwerk"})
+            session.tool_result(call, output, tool="bash")
+
+    assert remind(past(memory, tool), ASKED, "s", Settings(band=Band.UNLIKELY)).text == ""
 
 
 def test_what_nobody_said_is_not_shown(memory):

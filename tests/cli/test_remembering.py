@@ -11,10 +11,10 @@ def test_the_preamble_is_shown_and_nothing_is_written(shell):
     """It is what a new session reads; an agent of whom nothing is known gives none and exit code 1."""
     with Memory.open(shell.store) as memory:
         memory.agent("shop").enrol("s")
-        memory.session("s").user("Never push to main.")
+        memory.session("s").user("Never push to the main branch without a review.")
     before = Memory.open(shell.store, read_only=True).head()
     said = shell("agent", "preamble", "--agent", "shop")
-    assert (said.code, "Never push to main." in said.text) == (0, True)
+    assert (said.code, "Never push to the main branch without a review." in said.text) == (0, True)
     assert shell("agent", "preamble", "--agent", "shop", "--json").json["tokens"] > 10
     assert shell("agent", "preamble", "--agent", "other").code == 1
     assert shell("agent", "preamble", "--agent", "shop", "--tokens", "5").code == 5

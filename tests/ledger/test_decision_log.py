@@ -80,9 +80,9 @@ def test_undo_and_undo_of_undo(log, told):
 def test_an_id_names_one_decision(log):
     """What names no decision, or several, is refused with how many it names."""
     for identity, why in (
-        ("", "fits 0"),
-        ("zzz", "fits 0. see: firsthand ledger list"),
-        (log.decisions()[0].id[:6], "fits 2"),
+        ("", "it has none"),
+        ("zzz", "it has none"),
+        (log.decisions()[0].id[:6], "2 begin or end so"),
     ):
         with pytest.raises(Unresolvable, match=why):
             log.find(identity)

@@ -96,7 +96,7 @@ class World:
             "compacted": self.hook("SessionStart", source="compact", session_id="one"),
             "warning": self.hook("PreToolUse", tool_name="Bash", tool_use_id="u",
                                  tool_input={"command": "ship zorblatt-gateway"}),
-            "compaction": validity.funnel(memory).written(notice.pieces, compaction_notice.lines).text,
+            "compaction": validity.funnel(memory).written(notice, compaction_notice.lines),
             "digest": "\n".join([digest.text, *digest.details.values()]),
             "episodes": "\n".join(tools.episode(name) for name in tools.episodes()),
             "names": tools.listing(),

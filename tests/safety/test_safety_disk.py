@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import shutil
 import subprocess
@@ -14,16 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from consolidate_worlds import by_lines
 from firsthand import Memory
 from firsthand.cli.cli import main
-from firsthand.ledger.consolidation import episodes_of
 
 LEVELS = (7, 8, 9, 12, 15)
-RULES = "rules.json"
-"""A file beside the store."""
 WRITING = (
-    ("ledger", "propose", RULES, "--keep"),
+    ("ledger", "propose", "--keep", "--agent", "shop"),
     ("agent", "sleep", "--agent", "shop"),
 )
 
@@ -37,8 +32,6 @@ def made(root: Path) -> list[str]:
         said.append(session.user("STAGING_PORT=80"))
         memory.note("The port is 80.")
         memory.assert_fact("port", "80", "STAGING_PORT=80")
-        (rule,) = by_lines(episodes_of(memory))
-        (root.parent / RULES).write_text(json.dumps([{"text": rule.text, "sources": rule.sources}]))
         return [one.pointer for one in said]
 
 
@@ -46,8 +39,7 @@ def typed(root: Path, *arguments: str) -> tuple[int, str]:
     """Type a command; give its exit code and what it says on standard error."""
     out, error = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
-        words = [str(root.parent / RULES) if word == RULES else word for word in arguments]
-        code = main(["--store", str(root), *words])
+        code = main(["--store", str(root), *arguments])
     error.flush()
     return code, error.buffer.getvalue().decode()
 
@@ -101,7 +93,7 @@ def test_a_store_that_may_not_be_written_says_so(disk):
     for command in (*WRITING, ("ledger", "quarantine", said[0]), ("ledger", "approve", said[0])):
         code, error = typed(root, *command)
         assert (code, "Traceback" in error) == (5, False), (command, error)
-    for command in (("agent", "digest", "--agent", "shop"), ("ledger", "entries"), WRITING[0][:-1]):
+    for command in (("agent", "digest", "--agent", "shop"), ("ledger", "entries"), ("ledger", "propose")):
         assert typed(root, *command)[0] == 0
     subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
     assert head(root) == before

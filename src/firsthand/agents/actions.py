@@ -54,7 +54,7 @@ def warn(
         return Reminder(skipped=calls.fault or "nothing is known against it")
     if failed.facts[0] in shown(space, session):
         return Reminder(skipped="shown before in this session")
-    text = validity.funnel(space).written([failed], _line).text
+    text = validity.funnel(space).written([failed], _line)
     return Reminder(text, pointers=failed.facts) if text else Reminder(skipped="it was taken back")
 
 

@@ -222,8 +222,8 @@ def replaced(space: Space, call: HookCall, funnel: Funnel, *, nonce: str, now: M
     text = event.to_text(preview([event.to_bytes(call.tool_output)]))
     head = f'[{earlier.size_bytes:,} bytes, kept whole: expand("fh:{identity}")]\n'
     piece = Piece(text, (f"fh:{identity}",), head=head, answers=True)
-    fenced = funnel.fenced([piece], "a preview of a tool result", lambda pieces: head + pieces[0].words)
-    return fenced.text
+    written = funnel.written([piece], lambda pieces: head + pieces[0].words)
+    return funnel.sealed(written, "a preview of a tool result")
 
 
 def _append(space: Space, session: str, made: list[Draft]) -> None:

@@ -18,7 +18,6 @@ from firsthand.moment import clock
 from firsthand.notes import coverage
 from firsthand.space import Space
 from firsthand.unasked.volunteer import Funnel, Piece
-from firsthand.value import value
 
 EVENTS_READ_MAX = 4_000
 STRINGS_MAX = 16
@@ -27,20 +26,12 @@ COMPACTIONS_MAX = 6
 _SAID = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_CALL, Kind.TOOL_RESULT)
 
 
-@value
-class LeftWindow:
-    """What left a session's window: for the new context, with the pointers of what the user said."""
-
-    pieces: tuple[Piece, ...] = ()
-    pointers: tuple[str, ...] = ()
-
-
-def left(space: Space, session: str) -> LeftWindow:
+def left(space: Space, session: str) -> tuple[Piece, ...]:
     """Say what a session's window lost: a line a span, then exact strings of the newest one."""
     summaries = list(space.events(session, kind=Kind.SUMMARY, newest_first=True, limit=COMPACTIONS_MAX))
     newest = list(space.events(session, newest_first=True, limit=EVENTS_READ_MAX))
     if not newest:
-        return LeftWindow()
+        return ()
     funnel = validity.funnel(space)
     bounds = [summary.position for summary in summaries]
     summary, lacks = "", ""
@@ -62,7 +53,7 @@ def left(space: Space, session: str) -> LeftWindow:
         if number == COMPACTIONS_MAX:
             break
     if not gone:
-        return LeftWindow()
+        return ()
     theirs = [event for event in gone if event.trust is not Trust.UNTRUSTED]
     strings = [
         question
@@ -71,7 +62,7 @@ def left(space: Space, session: str) -> LeftWindow:
     ][:STRINGS_MAX]
     pieces += [Piece("Exact strings of what left:")] if strings else []
     pieces += [Piece(question.string, (f"fh:{question.id}",), head="  ") for question in strings]
-    return LeftWindow(tuple(pieces), ())
+    return tuple(pieces)
 
 
 def _lacks(space: Space, summary: Event) -> str:

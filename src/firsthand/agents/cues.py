@@ -103,7 +103,7 @@ def cues_of(agent: AgentSpace, text: str, *, tokens_max: int = TOKENS_MAX) -> Cu
         names = tuple(name for name in names if name.pointer not in out)
     if not chosen.matched and estimate(text) < TELLING_TOKENS_MIN:
         return Cues(of=chosen.of)
-    return replace(chosen, text=funnel.written(pieces, lambda _: chosen.text).text)
+    return replace(chosen, text=funnel.written(pieces, lambda _: chosen.text))
 
 
 def words_of(text: str, cut: Cut) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ It does not know how the look was taken.
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -33,14 +32,12 @@ def line(store: Path, *, now_s: float | None = None) -> str:
     Raises:
         StoreError: the folder cannot be read.
     """
-    now_s = time.time() if now_s is None else now_s
-    data = small_files.read(status_file(store))
-    if data is None:
-        return ""
-    look = _told(data)
+    look = _look(store)
     if look is None:
-        return f"memory cannot say how it is: {status_file(store)} is not what was written ({_DOCTOR})"
-    age_s = now_s - look["time_s"]
+        is_there = small_files.read(status_file(store)) is not None
+        torn = f"memory cannot say how it is: {status_file(store)} is not what was written ({_DOCTOR})"
+        return torn if is_there else ""
+    age_s = (time.time() if now_s is None else now_s) - look["time_s"]
     if look["line"]:
         return f"{look['line']} (as of {age(age_s)} ago)"
     return "" if age_s <= STATUS_OLD_S else f"memory was last looked at {age(age_s)} ago ({_DOCTOR})"
@@ -52,12 +49,9 @@ def forget_words(store: Path) -> None:
     Raises:
         StoreError: it cannot be read or written.
     """
-    data = small_files.read(status_file(store))
-    look = None if data is None else _told(data)
-    if look is None or not look.get("findings"):
-        return
-    words = f"memory was {look.get('severity')} when it was last looked at ({_DOCTOR})" if look["line"] else ""
-    small_files.write(status_file(store), json.dumps({**look, "line": words, "findings": []}).encode())
+    if (look := _look(store)) is not None and look.get("findings"):
+        words = f"memory was {look.get('severity')} when it was last looked at ({_DOCTOR})" if look["line"] else ""
+        small_files.put_table(status_file(store), {**look, "line": words, "findings": []})
 
 
 def looks(store: Path) -> tuple[dict[str, Any], ...]:
@@ -72,25 +66,20 @@ def looks(store: Path) -> tuple[dict[str, Any], ...]:
 
 def looked_at_s(store: Path) -> float | None:
     """Say when the last look was, in seconds since 1970; None when there was none, or it cannot be read."""
-    data = small_files.read(status_file(store))
-    look = None if data is None else _told(data)
+    look = _look(store)
     return None if look is None else float(look["time_s"])
 
 
 def is_good(store: Path) -> bool:
     """Say whether the last look found nothing broken or degraded."""
-    data = small_files.read(status_file(store))
-    look = None if data is None else _told(data)
+    look = _look(store)
     return look is not None and not look["line"]
 
 
-def _told(data: bytes) -> dict[str, Any] | None:
-    """Read a status; None when it is none."""
-    try:
-        look = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-    fits = isinstance(look, dict) and isinstance(look.get("line"), str) and isinstance(look.get("time_s"), (int, float))
+def _look(store: Path) -> dict[str, Any] | None:
+    """Read the last look; None when there was none, or it is not what was written."""
+    look = small_files.table(status_file(store))
+    fits = isinstance(look.get("line"), str) and isinstance(look.get("time_s"), (int, float))
     return look if fits else None
 
 

@@ -264,8 +264,7 @@ class _Hook:
             if self._settings.record and not self._space.read_only:
                 self._try("record", lambda: capture.follow_now(self._space, self._call, self._agent.name))
             left = compaction_notice.left(self._space, self._session)
-            text = self._funnel().written(left.pieces, compaction_notice.lines).text
-            self._add(text, _MEMORY, shown=[*self._shown.get("shown", ()), *left.pointers])
+            self._add(self._funnel().written(left, compaction_notice.lines), _MEMORY)
 
     def _cues(self) -> None:
         if not self._settings.cues or not is_asked(self._call.prompt) or self._is_late("cues"):

@@ -160,8 +160,8 @@ class HostedSession:
         self.messages(messages)
 
         def left() -> Unasked:
-            pieces = compaction_notice.left(self.tools.space, self.name).pieces
-            return self._funnel().fenced(pieces, _MEMORY, compaction_notice.lines).text
+            pieces = compaction_notice.left(self.tools.space, self.name)
+            return self._sealed(self._funnel().written(pieces, compaction_notice.lines), _MEMORY)
 
         return self._try("compact", left, NOTHING)
 

@@ -37,7 +37,7 @@ from firsthand.agents.preamble import (
     Preamble,
     preamble,
 )
-from firsthand.agents.session_record import CHANGED, FAILED, OPEN, STRINGS, SessionRecord
+from firsthand.agents.session_record import CHANGED, FAILED, OPEN, SAID, STRINGS, SessionRecord
 from firsthand.event import Kind, Trust, texts
 from firsthand.ledger.decision_log import LedgerLog
 from firsthand.ledger.effect import Effect
@@ -51,6 +51,8 @@ from firsthand.value import replace, value
 
 HEAD_EVENTS, TAIL_EVENTS = 40, 1_000
 """First and last events of a session that are read."""
+TEMPLATE_CHARACTERS = 40
+"""With which two requests begin alike that a template was made of."""
 SESSIONS_LOOKED_AT = 6
 """The newest ones, of which the first counts that has something to tell."""
 WORDS_CHARACTERS = 4_000
@@ -92,7 +94,7 @@ def preamble_of(
         return made.text
 
     pieces = [*([Piece(health, section=HEALTH)] if health else []), *_pieces(agent, session)]
-    text = validity.funnel(agent.space).written(pieces, layout).text
+    text = validity.funnel(agent.space).written(pieces, layout)
     return replace(made, text=text)
 
 
@@ -116,7 +118,7 @@ def _pieces(agent: AgentSpace, session: _Session | None) -> Iterator[Piece]:
     yield from _messages(agent)
     yield from _files(agent, versions, files.ENTITIES, RELATIONAL)
     if session is not None:
-        yield from _told(session.record)
+        yield from _told(session)
 
 
 # the last session ----------------------------------------------------------------------------------------
@@ -124,11 +126,18 @@ def _pieces(agent: AgentSpace, session: _Session | None) -> Iterator[Piece]:
 
 @value
 class _Session:
-    """The session that is told of: its record, how much of it was read, and how many are before it."""
+    """The session that is told of.
+
+    Attributes:
+        of: how much of it was read, where that is not all.
+        earlier: how many sessions are before it.
+        is_run: it is a run of a template, as the one before it is: what was asked in it is its own matter.
+    """
 
     record: SessionRecord
     of: str = ""
     earlier: int = 0
+    is_run: bool = False
 
     @property
     def title(self) -> str:
@@ -149,8 +158,17 @@ def _last_session(agent: AgentSpace) -> _Session | None:
         if any(record.pieces(later=0)):
             read = HEAD_EVENTS + TAIL_EVENTS
             of = f" in the {read:,} of {info.events:,} events that were read" if read < info.events else ""
-            return _Session(record, of, len(newest) - number)
+            before = [_record(agent, earlier) for earlier in newest[number : number + 1]]
+            return _Session(record, of, len(newest) - number, any(_share_template(record, other) for other in before))
     return None
+
+
+def _share_template(record: SessionRecord, other: SessionRecord) -> bool:
+    """Say whether two sessions are runs of one template: of one request each, which begin alike."""
+    if record.opening is None or other.opening is None or not record.requests == other.requests == 1:
+        return False
+    beginning = record.opening.text[:TEMPLATE_CHARACTERS]
+    return len(beginning) == TEMPLATE_CHARACTERS and other.opening.text.startswith(beginning)
 
 
 def _record(agent: AgentSpace, session: SessionInfo) -> SessionRecord:
@@ -177,14 +195,14 @@ def _read(space: Space, session: SessionInfo, effect: Effect) -> SessionRecord:
     return session_record.read(last).begun_by(session_record.read(first))
 
 
-def _told(record: SessionRecord) -> Iterator[Piece]:
+def _told(session: _Session) -> Iterator[Piece]:
     """Give what a session has on record, in the section where it is told."""
-    for piece in record.pieces(later=0):
+    for piece in session.record.pieces(later=0):
         if piece.section == CHANGED:
             yield replace(piece, section=f"{EPISODIC}\n{CHANGED}")
         elif piece.section in (FAILED, OPEN):
             yield replace(piece, section=f"{COMMITMENTS}\n{piece.section}")
-        elif piece.section != STRINGS:
+        elif piece.section != STRINGS and not (session.is_run and piece.section == SAID):
             words = piece.words[:WORDS_CHARACTERS]
             yield replace(piece, words=words, section=f"{EPISODIC}\n{piece.section}")
 

@@ -17,7 +17,7 @@ _SENTENCE_END = re.compile(
     r"(?:(?<![\s(]\d)(?<!\A\d)(?<![\s(]\d\d)\.|[!?\u2026\u3002\uff01\uff1f])[\"')\]*_`\u201d]*(?=\s|\Z)"
 )
 _TICKS = re.compile("`+")
-SENTENCE_SHARE = 0.3
+SENTENCE_SHARE = 0.6
 """A sentence that ends earlier leaves out too much: then the cut is between words."""
 
 

@@ -9,7 +9,6 @@ none of its words, and goes with its end.
 
 from __future__ import annotations
 
-import json
 from hashlib import blake2s
 from pathlib import Path
 
@@ -42,14 +41,11 @@ class Known:
 
 def known(store: Path, namespace: str, session: str) -> Known:
     """Read what is known of a session; nothing where the file says nothing that can be understood."""
-    data = small_files.read(_path(store, namespace, session))
-    if data is None:
-        return Known()
+    fields = small_files.table(_path(store, namespace, session))
     try:
-        fields = json.loads(data)
         faults, hits = tuple(map(str, fields["told"]))[-TOLD_MAX:], tuple(map(str, fields.get("shown", ())))
         return Known(str(fields["agent"]), fields["payloads"] is True, faults, hits[-SHOWN_MAX:])
-    except (ValueError, KeyError, TypeError, RecursionError):  # another version's
+    except (KeyError, TypeError):  # there is none, or another version's
         return Known()
 
 
@@ -62,9 +58,9 @@ def keep(store: Path, namespace: str, session: str, knowledge: Known) -> None:
     payloads = knowledge.payloads or known(store, namespace, session).payloads
     fields = {
         "session": session, "agent": knowledge.agent, "payloads": payloads,
-        "told": list(knowledge.told[-TOLD_MAX:]), "shown": list(knowledge.shown[-SHOWN_MAX:]),
+        "told": knowledge.told[-TOLD_MAX:], "shown": knowledge.shown[-SHOWN_MAX:],
     }  # fmt: skip
-    small_files.write(_path(store, namespace, session), json.dumps(fields).encode())
+    small_files.put_table(_path(store, namespace, session), fields)
 
 
 def forget(store: Path, namespace: str, session: str) -> None:
@@ -84,13 +80,11 @@ def forget_told(store: Path) -> None:
     """
     folder = store / "hooks" / "known"
     for name in small_files.names(folder, ".json", 1_000_000):
-        data = small_files.read(folder / name)
-        try:
-            fields = json.loads(data or b"")
-            if fields["told"]:
-                small_files.write(folder / name, json.dumps({**fields, "told": []}).encode())
-        except (ValueError, KeyError, TypeError, RecursionError):  # another version's, or gone: nothing is known of it
+        fields = small_files.table(folder / name)
+        if not isinstance(fields.get("told"), list):  # another version's: nothing is known of it
             small_files.remove(folder / name)
+        elif fields["told"]:
+            small_files.put_table(folder / name, {**fields, "told": []})
 
 
 def prune(store: Path) -> int:

@@ -30,8 +30,12 @@ from firsthand.value import value
 
 READ_CHARACTERS = 20_000
 """Of a message."""
-WORDS_MIN, WORDS_WITH_STRING_MIN, WORD_CHARACTERS_MIN = 4, 3, 3
-"""A text says something by itself from so many words on that are no stop words; with an exact string fewer do."""
+WORDS_MIN, REQUEST_WORDS_MIN, WORDS_WITH_STRING_MIN, WORD_CHARACTERS_MIN = 4, 5, 3, 3
+"""A text says something by itself from so many words that are no stop words; with an exact string or a number fewer.
+
+A request needs more of them than an answer: short ones lean on what was said before."""
+TELLING_CHARACTERS = 600
+"""Of it, that are looked at."""
 TURNS_MAX = 16
 """The newest ones that are kept."""
 LATER_MAX = 4
@@ -45,7 +49,7 @@ LINE_CHARACTERS_MAX = 200
 SAID, CHANGED, COMMITS, FAILED, OPEN, STRINGS = (
     "Said", "Changed", "Commits", "Failed", "Calls without a result", "Exact strings",
 )  # fmt: skip
-_WORD = re.compile(r"\w+")
+_WORD, _NUMBER = re.compile(r"[^\W\d]\w+"), re.compile(r"\d{4}")
 
 
 @value
@@ -59,10 +63,13 @@ class Passage:
 
     @property
     def is_telling(self) -> bool:
-        """True for words that say something by themselves, as far as their number and their form tell."""
-        head = self.text[:600]
-        words = {word for word in _WORD.findall(head.casefold()) if len(word) >= WORD_CHARACTERS_MIN} - STOP_WORDS
-        return len(words) >= WORDS_MIN or (len(words) >= WORDS_WITH_STRING_MIN and any(exact_strings(head)))
+        """True for words that say something by themselves."""
+        return is_telling(self.text)
+
+    @property
+    def is_request(self) -> bool:
+        """True for a request that says something by itself, to who does not know what was said before."""
+        return is_telling(self.text, REQUEST_WORDS_MIN)
 
 
 @value
@@ -162,9 +169,16 @@ class SessionRecord:
 
     @property
     def last(self) -> Turn | None:
-        """The last turn whose request says something; None where that is the opening."""
-        telling = [turn for turn in self.turns if turn.request.is_telling]
-        return telling[-1] if telling and telling[-1].request != self.opening else None
+        """The last turn whose request says something and that came to something; None where that is the opening.
+
+        A turn came to something that changed a file, gave the last answer, or is the one at work.
+        """
+        answer, newest = self.answer, self.turns[-1] if self.turns else None
+        for turn in reversed(self.turns):
+            is_answered = answer is not None and turn.answer == answer
+            if turn.request.is_request and (turn.changed or is_answered or turn is newest):
+                return None if turn.request == self.opening else turn
+        return None
 
     def take(self, event: Event) -> None:
         """Take the next event; what was erased, or is Firsthand's own, says nothing."""
@@ -280,6 +294,8 @@ class SessionRecord:
                         section=COMMITS, time=commit.time)  # fmt: skip
         yield from self._failures()
         for call in self.calls.values():
+            if command_lines.looks_only(call.command) if call.command else not call.files:
+                continue  # what only looked left nothing open
             words = f"{call.tool}: {call.action}" if call.action else call.tool
             yield Piece(words, (call.pointer,), head="no result on record", section=OPEN, time=call.time)
         for string, pointer in self.strings.items():
@@ -288,9 +304,10 @@ class SessionRecord:
 
     def _said(self, later: int) -> Iterator[Piece]:
         last, opening, answer = self.last, self.opening, self.answer
-        between = [turn for turn in self.turns if turn.changed and turn.request.is_telling and turn is not last]
+        between = [turn for turn in self.turns if turn.changed and turn.request.is_request and turn is not last]
         spoken = {turn.request: "user" for turn in between[len(between) - min(later, len(between)) :]}
-        spoken |= {opening: "user, first" if self.requests > 1 else "user"} if opening is not None else {}
+        if opening is not None and opening.is_request:
+            spoken[opening] = "user, first" if self.requests > 1 else "user"
         if last is not None:
             spoken[last.request] = "user, last" if last is self.turns[-1] else "user, later"
         spoken |= {answer: "the agent said"} if answer is not None else {}
@@ -318,6 +335,15 @@ def read(events: Iterable[Event]) -> SessionRecord:
     for event in events:
         record.take(event)
     return record
+
+
+def is_telling(text: str, words_min: int = WORDS_MIN) -> bool:
+    """Say whether words say something by themselves, as far as their number and their form tell."""
+    head = text[:TELLING_CHARACTERS]
+    words = {word for word in _WORD.findall(head.casefold()) if len(word) >= WORD_CHARACTERS_MIN} - STOP_WORDS
+    if len(words) < WORDS_WITH_STRING_MIN:
+        return False
+    return len(words) >= words_min or _NUMBER.search(head) is not None or any(exact_strings(head))
 
 
 def is_exact(string: str) -> bool:

@@ -18,9 +18,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
+from firsthand.errors import Unresolvable
 from firsthand.event import Draft, Event, Kind, Trust, texts, to_bytes
 from firsthand.fence import blanked
-from firsthand.ledger.decision_log import LINEAGE, LedgerLog, only_one
+from firsthand.ledger.decision_log import LINEAGE, LedgerLog
 from firsthand.ledger.decisions import Decision
 from firsthand.ledger.entries import BETWEEN, CASE, Entry, Episode, View, Written, identity_of, versions
 from firsthand.ledger.entry_gate import GateReport, GateSettings, Judged, check
@@ -112,8 +113,13 @@ def entry_named(space: Space, identity: str) -> Entry:
     Raises:
         Unresolvable: there is none, or several.
     """
-    known = {entry.id: entry for entry in entries_known(space)}
-    return known[only_one(identity, known, "entry", "firsthand ledger entries")]
+    named = identity.removeprefix("fh:").upper()
+    matches = [entry for entry in entries_known(space) if entry.id.startswith(named) or entry.id.endswith(named)]
+    if not named or len(matches) != 1:
+        raise Unresolvable(
+            f"expected the id of one entry; {identity!r:.40} fits {len(matches)}. see: firsthand ledger entries"
+        )
+    return matches[0]
 
 
 def _barred(space: Space) -> frozenset[str]:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from firsthand.errors import InvalidArgument, Unresolvable
 from firsthand.event import Event, IdMaker, Kind, texts
 from firsthand.ledger.decision_events import draft_of, from_event
-from firsthand.ledger.decisions import Action, Decision, Ledger, checked, fold, followers
+from firsthand.ledger.decisions import Decision, Ledger, checked, fold, followers
 from firsthand.ledger.evidence import cited
 from firsthand.ledger.proposals import PROPOSALS, settled
 from firsthand.log.prepare import BATCH_EVENTS_MAX
@@ -30,8 +30,6 @@ SESSION = "ledger"
 LINEAGE = "rule:lineage"
 """Who decides when what an entry was made after is undone."""
 _UNDONE = "a decision that it was made after is undone"
-MADE_OF = {Kind.NOTE: "note", Kind.EPISODE: "episode", Kind.ENTRY: "entry"}
-"""Kinds that are made of other events, and how their keys in the ledger begin."""
 DECISIONS_MAX = BATCH_EVENTS_MAX
 """Of one keeping: they come into the log all or none."""
 
@@ -94,8 +92,17 @@ class LedgerLog:
         Raises:
             Unresolvable: there is none, or several.
         """
-        known = {decision.id: decision for decision in self.decisions()}
-        return known[only_one(identity, known, "decision of the ledger", "firsthand ledger list")]
+        named = identity.removeprefix("fh:").upper()
+        matches = (
+            [decision for decision in self.decisions() if decision.id.startswith(named) or decision.id.endswith(named)]
+            if named
+            else []
+        )
+        if len(matches) != 1:
+            how_many = f"{len(matches)} begin or end so" if matches else "it has none"
+            raise Unresolvable(f"expected the id of one decision of the ledger, got {identity!r:.40}: {how_many}. "
+                               "`firsthand ledger list` lists them.")  # fmt: skip
+        return matches[0]
 
     def undo(
         self, identity: str, *, following: bool = False, reason: str = "", by: str = "user"
@@ -114,12 +121,28 @@ class LedgerLog:
         ledger = self.at()
         ids = IdMaker()
         made = [
-            Decision(ids(), each.action, each.key, each.target, "", reason, each.sources, by, undoes=each.id)
-            for each in every if each.id not in ledger.undone
-        ]  # fmt: skip
+            Decision(
+                ids(),
+                decision.action,
+                decision.key,
+                decision.target,
+                reason=reason,
+                sources=decision.sources,
+                by=by,
+                undoes=decision.id,
+            )
+            for decision in every
+            if decision.id not in ledger.undone
+        ]
         if following and made:
             out = [entry for entry in self._made_since(every) if f"fh:{entry.id}" not in ledger.quarantined]
-            made += decided("quarantine", out, _UNDONE, LINEAGE)
+            made += [
+                Decision(
+                    ids(), "quarantine", f"entry:{entry.id}", f"fh:{entry.id}", reason=_UNDONE,
+                    sources=(f"fh:{entry.id}",), by=LINEAGE,
+                )
+                for entry in out
+            ]  # fmt: skip
         return self.keep(made)
 
     def _made_since(self, undone: Sequence[Decision]) -> list[Event]:
@@ -151,31 +174,6 @@ class LedgerLog:
             Decision(ids(), "restore", f"event:{event.id}", name, "", reason, (f"fh:{event.id}",), by)
             for name in dict.fromkeys(names)
         )
-
-
-def decided(action: Action, events: Iterable[Event], reason: str, by: str) -> list[Decision]:
-    """Make a decision on each of some events."""
-    ids = IdMaker()
-    return [
-        Decision(
-            ids(), action, f"{MADE_OF.get(event.kind, 'event')}:{event.id}", f"fh:{event.id}", reason=reason,
-            sources=(f"fh:{event.id}",), by=by,
-        )
-        for event in events
-    ]  # fmt: skip
-
-
-def only_one(identity: str, ids: Iterable[str], what: str, see: str) -> str:
-    """Give the only id that is the one named, or begins or ends so.
-
-    Raises:
-        Unresolvable: there is none, or several.
-    """
-    named = identity.removeprefix("fh:").upper()
-    matches = [each for each in ids if named and (each.startswith(named) or each.endswith(named))]
-    if len(matches) != 1:
-        raise Unresolvable(f"expected the id of one {what}; {identity!r:.40} fits {len(matches)}. see: {see}")
-    return matches[0]
 
 
 def ledger_of(space: Space) -> LedgerLog:

@@ -16,11 +16,12 @@ It does not know what is right: a person says so.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from firsthand.errors import InvalidArgument
-from firsthand.event import Event, Kind, Trust
-from firsthand.ledger.decision_log import MADE_OF, LedgerLog, decided
-from firsthand.ledger.decisions import REASON_CHARACTERS_MAX, Action, Decision, State
+from firsthand.event import Event, IdMaker, Kind, Trust
+from firsthand.ledger.decision_log import LedgerLog
+from firsthand.ledger.decisions import REASON_CHARACTERS_MAX, Decision, State
 from firsthand.ledger.evidence import cited
 from firsthand.ledger.facts import facts_standing
 from firsthand.notes.sources import FILE, resting_on
@@ -29,6 +30,8 @@ from firsthand.pointer import Pointer
 from firsthand.space import Space
 from firsthand.value import value
 
+MADE_OF = {Kind.NOTE: "note", Kind.EPISODE: "episode", Kind.ENTRY: "entry"}
+"""Kinds that are made of other events, and how their keys in the ledger begin."""
 WAITING_MAX = 1_000
 
 
@@ -128,10 +131,17 @@ class Lineage:
             return decision is not None and (decision.state is State.WAITS or decision.action == "assert")
         return event.kind is Kind.NOTE and is_unapproved_rule(event)
 
-    def _decide(self, action: Action, events: Sequence[Event], reason: str, by: str) -> tuple[Decision, ...]:
+    def _decide(self, action: Any, events: Sequence[Event], reason: str, by: str) -> tuple[Decision, ...]:
         if len(reason) > REASON_CHARACTERS_MAX:
             raise InvalidArgument(f"a reason has at most {REASON_CHARACTERS_MAX} characters; got {len(reason):,}")
-        return self.ledger.keep(decided(action, events, reason, by))
+        ids = IdMaker()
+        return self.ledger.keep(
+            Decision(
+                ids(), action, f"{MADE_OF.get(event.kind, 'event')}:{event.id}", f"fh:{event.id}", reason=reason,
+                sources=(f"fh:{event.id}",), by=by,
+            )
+            for event in events
+        )  # fmt: skip
 
 
 def is_unapproved_rule(event: Event) -> bool:

@@ -22,11 +22,10 @@ from typing import Any
 from firsthand.answer import Query, Scope
 from firsthand.errors import FirsthandError, ReplyUnknown
 from firsthand.event import Event, Kind, to_bytes
-from firsthand.ledger.decide_tool import decide
 from firsthand.ledger.decision_log import LedgerLog
 from firsthand.ledger.decisions import State
 from firsthand.ledger.evidence import is_users
-from firsthand.ledger.statements import Stated
+from firsthand.ledger.statements import Stated, assert_fact, retract, supersede
 from firsthand.printable import shown
 from firsthand.recall.search import recall
 from firsthand.space import Space
@@ -137,19 +136,32 @@ def sweep(
 
 def _state(space: Space, offer: Offer, proposal: dict[str, Any], by: str, *, keep: bool) -> Stated | str:
     """State a proposal; give why it is refused."""
-    messages = (offer.message, *offer.earlier)
+    action, messages = proposal.get("action"), (offer.message, *offer.earlier)
     said = f"fh:{offer.message.id}: {shown(json.dumps(proposal, ensure_ascii=False))[:300]}"
-    number = proposal.get("old", 1)
-    if type(number) is not int or not 1 <= number <= len(messages):
-        return f"{said}: old is a number from 2 to {len(messages)}; got {number!r:.40}"
-    arguments = {name: str(field) for name, field in proposal.items()}
-    arguments |= {"old": f"fh:{messages[number - 1].id}", "at": f"fh:{offer.message.id}"}
-    arguments |= {"quote": arguments.get("quote_new") or arguments.get("quote", "")}
     try:
-        made = decide(space, arguments, by=by, keep=False)
+        number = proposal.get("old", 1)
+        if type(number) is not int or not 1 <= number <= len(messages):
+            return f"{said}: old is a number from 2 to {len(messages)}; got {number!r:.40}"
+        quote, quote_old, quote_new, subject, text = (
+            str(proposal.get(field, "")) for field in ("quote", "quote_old", "quote_new", "subject", "text")
+        )
+        new, old = f"fh:{offer.message.id}", f"fh:{messages[number - 1].id}"
+
+        def state(*, keep: bool) -> Stated:
+            match action:
+                case "supersede":
+                    return supersede(space, old, new, quote_old, quote_new or quote, by=by, keep=keep)
+                case "retract":
+                    return retract(space, old, quote or quote_new, by=by, keep=keep)
+                case _:
+                    return assert_fact(space, subject, text, quote or quote_new, at=new, by=by, keep=keep)
+
+        if action not in ("supersede", "retract", "assert"):
+            return f"{said}: the action is supersede, retract or assert"
+        made = state(keep=False)
         if made.decision.state is State.WAITS:
             return f"{said}: {made.decision.why}"
-        return decide(space, arguments, by=by, keep=True) if keep and made.is_new else made
+        return state(keep=True) if keep and made.is_new else made
     except FirsthandError as error:
         return f"{said}: {error}"
 

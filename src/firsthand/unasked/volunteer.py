@@ -17,15 +17,13 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import Self
 
-from firsthand.event import Trust
 from firsthand.moment import Moment, clock
 from firsthand.printable import shown
-from firsthand.value import field, replace, value
+from firsthand.value import replace, value
 
 from . import role_tags, secrets
 
 OURS = "firsthand"
-POINTERS_NAMED_MAX = 4
 FRAGMENT_CHARACTERS_MIN = 8
 """Of a secret that was cut by who chose the words: so many of its first or last signs are masked too."""
 LINE_CHARACTERS_MIN = 16
@@ -108,9 +106,8 @@ class Piece:
         facts: of events of which only a fact is told, such as that a call failed: they stand, and give no words.
         head: ours, before the words; it stays where the words do not.
         title: a part of the words that is one line.
-        trust: of the words, where they are less to be trusted than their events.
-        origin: who said them, where no pointer tells.
         time: when, where no pointer tells.
+        origin: who said them, as the funnel found it.
         answers: True for a result that the agent has just asked a tool for: its words are passed.
         name: of a file or an episode, by which it is asked for.
         section: where it goes, of whoever lays it out.
@@ -122,9 +119,8 @@ class Piece:
     facts: tuple[str, ...] = ()
     head: str = ""
     title: str = ""
-    trust: Trust = Trust.TRUSTED
-    origin: str = ""
     time: Moment | None = None
+    origin: str = ""
     answers: bool = False
     name: str = ""
     section: str = ""
@@ -132,14 +128,6 @@ class Piece:
 
 
 Layout = Callable[[Sequence[Piece]], str]
-
-
-@value
-class Volunteered:
-    """What may be shown, and the pointers of what is in it."""
-
-    text: Unasked = field(default_factory=lambda: NOTHING)
-    pointers: tuple[str, ...] = ()
 
 
 class Funnel:
@@ -168,13 +156,11 @@ class Funnel:
         first = sources[0] if sources else Source(Standing.WORDS)
         dated = replace(
             piece, head=self._clean(piece.head, known), name=self._clean(piece.name, known),
-            origin=self._clean(piece.origin or first.origin, known), time=piece.time or first.time,
+            origin=self._clean(first.origin, known), time=piece.time or first.time,
         )  # fmt: skip
-        only_pointer = piece.trust is Trust.UNTRUSTED or any(source.standing is Standing.POINTER for source in sources)
-        if only_pointer and not piece.answers:
-            if not piece.pointers:
-                return None
-            return replace(dated, title=dated.name or withheld(dated), words="", withheld=True)
+        if any(source.standing is Standing.POINTER for source in sources) and not piece.answers:
+            title = dated.name or withheld(dated.time, dated.origin)
+            return replace(dated, title=title, words="", withheld=True)
         return replace(dated, title=self._clean(piece.title, known), words=self._clean(piece.words, known))
 
     def _clean(self, words: str, known: Sequence[str]) -> str:
@@ -182,18 +168,10 @@ class Funnel:
             return words
         return role_tags.plain(without_parts(secrets.mask(words, self._finder), known))
 
-    def fenced(self, pieces: Iterable[Piece], label: str, layout: Layout | None = None) -> Volunteered:
-        """Lay out what may be shown of pieces, within a fence; nothing where nothing may."""
+    def written(self, pieces: Iterable[Piece], layout: Layout) -> Unasked:
+        """Lay out what may be shown of pieces, without a fence; nothing where nothing may."""
         passed = self.passed(pieces)
-        text = self._checked((layout or lines)(passed)) if passed else ""
-        return Volunteered(_unasked(self._fence(text, label)), _pointers(passed)) if text.strip() else Volunteered()
-
-    def written(self, pieces: Iterable[Piece], layout: Layout | None = None) -> Volunteered:
-        """Lay out what may be shown of pieces for a file, or for a line to the user: without a fence."""
-        passed = self.passed(pieces)
-        if not passed:
-            return Volunteered()
-        return Volunteered(_unasked(self._checked((layout or lines)(passed))), _pointers(passed))
+        return _unasked(self._checked(layout(passed))) if passed else NOTHING
 
     def sealed(self, text: Unasked, label: str) -> Unasked:
         """Put a fence around a text that came through the funnel."""
@@ -201,7 +179,7 @@ class Funnel:
 
     def line(self, text: str) -> Unasked:
         """Pass a line of our own."""
-        return self.written([Piece(text)]).text
+        return self.written([Piece(text)], lambda pieces: pieces[0].words)
 
     def _checked(self, text: str) -> str:
         """Clean what was laid out once more: parts that are harmless alone may make a secret or a tag together."""
@@ -213,21 +191,10 @@ def joined(parts: Iterable[Unasked], by: str = "\n") -> Unasked:
     return _unasked(by.join(parts))
 
 
-def withheld(piece: Piece) -> str:
+def withheld(time: Moment | None, origin: str) -> str:
     """Write what stands for words that are not passed: when, and whose they are."""
-    when = f"{clock(piece.time)}  " if piece.time is not None else ""
-    return f"{when}words of {shown(piece.origin) or 'somebody else'}, not shown unasked"
-
-
-def lines(pieces: Sequence[Piece]) -> str:
-    """Lay pieces out a line each, with date and pointer where they have one."""
-    written = []
-    for piece in pieces:
-        when = f"{clock(piece.time)}  " if piece.time is not None and piece.pointers and not piece.withheld else ""
-        where = f"  {', '.join(piece.pointers[:POINTERS_NAMED_MAX])}" if piece.pointers else ""
-        words = "\n".join(part for part in (piece.title, piece.words) if part)
-        written.append(f"{piece.head}{when}{words}{where}")
-    return "\n".join(written)
+    when = f"{clock(time)}  " if time is not None else ""
+    return f"{when}words of {shown(origin) or 'somebody else'}, not shown unasked"
 
 
 def without_parts(words: str, known: Sequence[str]) -> str:
@@ -263,7 +230,3 @@ def _without(words: str, secret: str) -> str:
         words = f"{words[:start]}{mark}{words[at + size :]}"
         at = words.find(secret[-size:], start + len(mark))
     return words
-
-
-def _pointers(pieces: Iterable[Piece]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(pointer for piece in pieces for pointer in (*piece.pointers, *piece.facts)))
