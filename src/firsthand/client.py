@@ -36,6 +36,7 @@ from firsthand.notes.claim import Claim
 from firsthand.pointer import Pointer
 from firsthand.session import Session
 from firsthand.space import pointer_of
+from firsthand.telemetry import span
 from firsthand.value import replace, short_repr
 
 ADDRESS, TIMEOUT_S = "http://127.0.0.1:8321", 30.0
@@ -57,11 +58,11 @@ class Call:
 
     def __init__(self, verb: str, fields: Mapping[str, Any], read: Callable[[Any], Any], part: str = "") -> None:
         self.verb, self._read, self._part = verb, read, part
-        self._fields = {name: _sent(name, field) for name, field in fields.items() if field is not None}
+        self.fields = {name: _sent(name, field) for name, field in fields.items() if field is not None}
 
     def request(self, namespace: str) -> dict[str, Any]:
         """Give the arguments of the library's request."""
-        fields, url = {**self._fields, "namespace": namespace}, f"/v1/{self.verb}"
+        fields, url = {**self.fields, "namespace": namespace}, f"/v1/{self.verb}"
         more = {"timeout": None} if self.verb in _LONG else {}
         if self.verb in _RAW:
             return {"method": "GET", "url": url, "params": fields, "headers": {"range": self._part}, **more}
@@ -342,6 +343,7 @@ class _Server:
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise InvalidArgument(f"a server has an address such as {ADDRESS}; got {address!r:.80}")
         self.address, self.timeout_s = address.rstrip("/"), timeout_s
+        self.place: dict[str, Any] = {"server_address": parts.hostname, "server_port": parts.port or 80}
         self.namespace = environment.default_namespace() if namespace is None else namespace
         self.library = _library()
         is_local = parts.hostname in _LOOPBACK
@@ -397,6 +399,11 @@ class _Wire:
 
     def send(self, call: Call) -> Any:
         """Send a call until it is answered."""
+        with span(call.verb, self.server.namespace, call.fields, **self.server.place) as report:
+            report(result := self._send(call))
+        return result
+
+    def _send(self, call: Call) -> Any:
         begun, tries = time.monotonic(), 0
         while True:
             try:
@@ -420,6 +427,11 @@ class _AsyncWire:
 
     async def send(self, call: Call) -> Any:
         """Send a call until it is answered."""
+        with span(call.verb, self.server.namespace, call.fields, **self.server.place) as report:
+            report(result := await self._send(call))
+        return result
+
+    async def _send(self, call: Call) -> Any:
         begun, tries = time.monotonic(), 0
         while True:
             try:

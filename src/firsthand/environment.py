@@ -45,6 +45,11 @@ def model_key() -> str | None:
     return os.environ.get("FIRSTHAND_MODEL_KEY") or None
 
 
+def telemetry_content() -> bool:
+    """Say whether spans may hold words, by OpenTelemetry's own variable."""
+    return os.environ.get("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "").lower() in {"true", "1"}
+
+
 def calculate_in_one_thread() -> None:
     """Keep numpy from starting threads when it is imported, in a process of our own: to start them costs 30 ms."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -44,6 +44,7 @@ from firsthand.pointer import Pointer
 from firsthand.recall.search import query_of
 from firsthand.session import Session
 from firsthand.space import Address, Space, pointer_of
+from firsthand.telemetry import traced
 from firsthand.tokens import TokenCounter
 
 NOTES_SESSION = "notes"
@@ -61,6 +62,8 @@ class Memory(Space):
 
     # write -------------------------------------------------------------------------------------------
 
+    append = traced(Space.append)
+
     def session(self, name: str | None = None, *, agent: str = "") -> Session:
         """Give a session to append to; a name that is new begins one, None makes a name.
 
@@ -73,6 +76,7 @@ class Memory(Space):
         """Give an agent: its sessions, its files, and what it is told from them unasked."""
         return Agent(self, name)
 
+    @traced
     def note(
         self,
         text: str | bytes,
@@ -161,6 +165,7 @@ class Memory(Space):
 
     # decide ------------------------------------------------------------------------------------------
 
+    @traced
     def supersede(self, old: Address, new: Address, quote_old: str, quote_new: str, **how: Unpack[How]) -> Stated:
         """State that what one event says holds no longer, and what a later one says does; the log must prove it.
 
@@ -181,6 +186,7 @@ class Memory(Space):
         """
         return statements.supersede(self, old, new, quote_old, quote_new, **_by(how))
 
+    @traced
     def retract(self, target: Address, quote: str, **how: Unpack[How]) -> Stated:
         """State that an event, or an assertion, holds no longer; the quote takes it back.
 
@@ -188,6 +194,7 @@ class Memory(Space):
         """
         return statements.retract(self, target, quote, **_by(how))
 
+    @traced
     def assert_fact(self, subject: str, text: str, quote: str, *, at: Address = "", **how: Unpack[How]) -> Stated:
         """State a fact that is to be kept, on words of the log; `facts` gives those that stand.
 
@@ -207,6 +214,7 @@ class Memory(Space):
 
     # read --------------------------------------------------------------------------------------------
 
+    @traced
     def recall(
         self,
         query: str | Query,
@@ -344,6 +352,7 @@ class Memory(Space):
         """
         return verify(self.log, self.namespace, heads=heads, deep=deep, progress=progress)
 
+    @traced
     def erase(self, addresses: Iterable[Address], *, reason: str = "", containing: str = "") -> Erasure:
         """Destroy the content of events, wherever this store holds it; the chain still verifies.
 

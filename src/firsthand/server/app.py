@@ -38,7 +38,8 @@ from firsthand.errors import (
     Unresolvable,
 )
 from firsthand.moment import now
-from firsthand.server import api
+from firsthand.server import api, measures
+from firsthand.server.api import Verb
 from firsthand.server.auth import COOKIE_S, Guard, Keys, Scope, body_bytes_max, cookie_name, is_own_path
 from firsthand.server.daemon_stores import Stores, identity_of
 from firsthand.server.hook_client import Call
@@ -73,6 +74,7 @@ def application(stores: Stores, keys: Keys, log: Callable[[str], None], count: C
             Route("/open", pages.open),
             Route("/static/{name}", pages.static),
             Route("/mcp", doors),
+            Route("/metrics", pages.metrics),
             Route("/v1/{verb:path}", pages.api, methods=["GET", "POST"]),
             Route("/", pages.home),
             Route("/{place}", pages.home),
@@ -209,9 +211,27 @@ class _Pages:
             raise HTTPException(404, f"there is no {request.method} /v1/{name:.80}; see /v1/openapi.json")
         fields = verb.asked(asked)
         answer = await run_in_threadpool(
-            lambda: self._in(call, lambda memory: json.dumps(api.answer_of(verb, memory, fields)))
+            lambda: self._in(call, lambda memory: json.dumps(self._answered(verb, memory, fields)))
         )
         return Response(answer, media_type="application/json")
+
+    def _answered(self, verb: Verb, memory: Memory, fields: dict[str, Any]) -> Any:
+        """Answer a verb, and count it."""
+        numbers = self._stores.measures
+        with numbers.call("api", verb.name):
+            answer = api.answer_of(verb, memory, fields)
+        if verb.name == "recall":
+            numbers.count("firsthand_recall_requests", "api", answer["outcome"])
+        for event in fields["events"] if verb.name == "append" else ():
+            numbers.count("firsthand_events_appended", "api", event["kind"])
+        return answer
+
+    async def metrics(self, _request: Request) -> Response:
+        """Give what was counted, for Prometheus."""
+        if missing := measures.missing():
+            raise HTTPException(501, missing)
+        page = await run_in_threadpool(self._stores.measures.page, self._stores.names(), measures.memory_bytes())
+        return Response(page, media_type="text/plain; version=0.0.4")
 
     def _named(self, namespace: str) -> Call:
         """Give a namespace of the usual store, or the place of that name.
@@ -359,7 +379,11 @@ class _Pages:
         """
         path = str(scope["path"])
         wants = dict(scope["headers"]).get(b"accept", b"").decode("latin-1")
-        if path.startswith(("/mcp", "/v1/", "/healthz")) or path.endswith(".json") or "text/html" not in wants:
+        if (
+            path.startswith(("/mcp", "/v1/", "/healthz", "/metrics"))
+            or path.endswith(".json")
+            or "text/html" not in wants
+        ):
             problem = {"type": "about:blank", "title": _TITLES.get(status, "Fault"), "status": status, "detail": why}
             problem |= {"error": error} if error else {}
             return json.dumps(problem).encode(), "application/problem+json"
@@ -369,6 +393,7 @@ class _Pages:
         return text.encode(), "text/html; charset=utf-8"
 
 
+_FOR_PROGRAMS = ("/mcp", "/v1/", "/healthz", "/metrics")
 _TITLES = {
     400: "Not understood", 401: "Not opened by a link", 403: "Refused", 404: "Not there", 405: "Not so",
     413: "Too large", 421: "Another host", 500: "Fault", 503: "Busy",

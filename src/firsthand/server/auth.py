@@ -35,7 +35,7 @@ COOKIE_S = 30 * 86_400
 BODY_BYTES_MAX, APPEND_BYTES_MAX = 4 << 20, 64 << 20
 _OPEN = ("/healthz", "/open", "/static/")
 """What is answered without a proof of one's own."""
-_BY_TOKEN = ("/mcp", "/v1/")
+_BY_TOKEN = ("/mcp", "/v1/", "/metrics")
 """What programs ask for: the token alone is a proof, since a browser sends cookies by itself."""
 _READS = frozenset({"GET", "HEAD"})
 SAFE_HEADERS = {

@@ -16,7 +16,6 @@ import fcntl
 import gc
 import json
 import os
-import resource
 import select
 import signal
 import socket
@@ -37,6 +36,7 @@ from firsthand.server.hook_answers import Handler, send, work
 from firsthand.server.hook_client import ANSWERED, BUSY, LEAVE, PATIENT_MS, TAKEN, VERSION, Call
 from firsthand.server.http_server import HttpServer
 from firsthand.server.mcp_lines import McpLines
+from firsthand.server.measures import memory_bytes
 
 IDLE_S = 15 * 60.0
 LOOK_S = 5.0
@@ -285,7 +285,7 @@ class _Daemon:
 
     def _wake(self) -> None:
         """Wake the accepting thread, to look whether it is to go on."""
-        if not self._why and _memory_bytes() > MEMORY_BYTES_MAX:
+        if not self._why and memory_bytes() > MEMORY_BYTES_MAX:
             self._why = f"grown over {MEMORY_BYTES_MAX >> 20} MiB"
         try:
             self._waker.send(b"x")
@@ -325,7 +325,7 @@ class _Daemon:
     def _state(self) -> dict[str, object]:
         return {
             "pid": os.getpid(), "version": VERSION, "seconds": round(time.time() - self._begun, 1),
-            "calls": self._calls, "memory_bytes": _memory_bytes(), "stores": self._stores.names(),
+            "calls": self._calls, "memory_bytes": memory_bytes(), "stores": self._stores.names(),
             "waiting": self._jobs.waiting, "fault": self._fault, "http": self._http.url if self._http else "",
             "token_file": str(self._http.token.kept) if self._http and self._http.url else "",
             "missing": self._http.missing if self._http else "",
@@ -409,14 +409,6 @@ def _code() -> tuple[int, int]:
     except OSError:
         return 0, 0
     return status.st_mtime_ns, status.st_ino
-
-
-def _memory_bytes() -> int:
-    """Give the memory that this process has; its most so far where the system tells no more."""
-    try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except FileNotFoundError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def _last(error: BaseException) -> str:

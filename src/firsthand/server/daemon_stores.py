@@ -17,6 +17,7 @@ from firsthand import Memory, StoreBusy
 from firsthand.agents.side_files import erased_at
 from firsthand.environment import default_embedder, default_store
 from firsthand.server.hook_client import Call
+from firsthand.server.measures import Measures
 from firsthand.value import value
 
 HANDLES_MAX = 8
@@ -48,10 +49,14 @@ class Handle:
 
 
 class Stores:
-    """Opens stores as calls need them, and closes those that no call needs."""
+    """Opens stores as calls need them, and closes those that no call needs.
+
+    Attributes:
+        measures: what is counted of the work on them.
+    """
 
     def __init__(self, timeout_ms: int = TIMEOUT_MS) -> None:
-        self._timeout_ms = timeout_ms
+        self._timeout_ms, self.measures = timeout_ms, Measures()
         self._lock = threading.Lock()
         self._opening: dict[Key, threading.Lock] = {}
         self._handles: dict[Key, Handle] = {}  # the one used last stands last

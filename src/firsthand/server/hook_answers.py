@@ -57,12 +57,13 @@ class Handler:
             busy: others are at work; what can wait then does.
         """
         try:
-            with self._stores.of(call) as memory:
+            with self._stores.measures.call("hook", call.host) as ends, self._stores.of(call) as memory:
                 now = time.monotonic()
                 if now > gone_by:
                     return False
                 made = answered(memory, call, payload, self.log, max(1, int(1000 * (recall_by - now))))
                 send(connection, ANSWERED, made.output)
+                ends("unrecorded" if made.unrecorded else "fault" if made.fault else "ok")
                 if not busy():  # it would hold up what the others append
                     _index(memory, self.log)
         except FirsthandError as error:

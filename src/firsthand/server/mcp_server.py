@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from firsthand import AgentTools, FirsthandError, Memory, __version__
 from firsthand.environment import default_embedder, default_namespace, default_store
 from firsthand.errors import StoreBusy, StoreReadOnly
+from firsthand.formats.tool_definitions import RECALL
 from firsthand.log.log import TIMEOUT_MS
 from firsthand.server import mcp_sdk
 from firsthand.server.daemon_stores import Stores
@@ -67,7 +68,7 @@ class Opening:
 
     def __init__(self, served: Served, stores: Stores | None) -> None:
         self.served, self._own = served, None if stores else Stores(TIMEOUT_MS)
-        self._stores = stores or self._own or Stores()
+        self.stores = stores or self._own or Stores()
         self._read_only: Memory | None = None
 
     @contextmanager
@@ -82,7 +83,7 @@ class Opening:
         call = Call(store=store, namespace=namespace, embedder=served.embedder or default_embedder() or "none")
         with ExitStack() as until:
             try:
-                memory = self._read_only or until.enter_context(self._stores.of(call))
+                memory = self._read_only or until.enter_context(self.stores.of(call))
             except StoreReadOnly:  # what can be read is; `remember` refuses, and `health` says that it is read only
                 memory = self._read_only = Memory(store, namespace=namespace, read_only=True, create=False)
             yield AgentTools.of(memory, cwd=served.cwd, agent=served.agent, across=served.across)
@@ -130,7 +131,7 @@ class Door:
     def _answering(self, name: str) -> mcp_sdk.Answering:
         async def answering(arguments: Mapping[str, Any], context: Any) -> Any:
             try:
-                answer = await self._run(lambda tools: tools.call(name, arguments), name, context)
+                answer = await self._run(lambda tools: self._called(tools, name, arguments), name, context)
             except FirsthandError as error:
                 raise self.sdk.tool_error(self._sentence(name, error)) from error
             return mcp_sdk.make_result(self.sdk, answer.text, answer.structured)
@@ -165,6 +166,13 @@ class Door:
         if failed:
             raise failed[0]
         return results[0]
+
+    def _called(self, tools: AgentTools, name: str, arguments: Mapping[str, Any]) -> Any:
+        with self.opening.stores.measures.call("mcp", name):
+            answer = tools.call(name, arguments)
+        if name == RECALL:
+            self.opening.stores.measures.count("firsthand_recall_requests", "tool", answer.outcome)
+        return answer
 
     def _work(self, work: Callable[[AgentTools], _T]) -> _T:
         """Do work while the store is open; one that another process holds is asked again for a while."""
