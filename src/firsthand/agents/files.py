@@ -322,13 +322,10 @@ def _take(
 
 def _delete(agent: AgentSpace, before: Version, *, record: bool) -> FileChange:
     folder = next(parent for parent in (agent.folder / before.file).parents if parent.is_dir())
-    change = FileChange(before.file, "deleted", time_s=folder.stat().st_mtime)
-    if not record:
-        return change
     meta = {FILE: before.file, DELETED: True, **_supersedes(before)}
     sentence = f"{before.file} was deleted.".encode()
-    pointer = _append(agent, meta, sentence, None, "user", Trust.TRUSTED, before)
-    return FileChange(change.file, change.what, pointer, change.time_s)
+    pointer = _append(agent, meta, sentence, None, "user", Trust.TRUSTED, before) if record else ""
+    return FileChange(before.file, "deleted", pointer, folder.stat().st_mtime)
 
 
 def _append(

@@ -24,7 +24,7 @@ from firsthand.cli.output import Output
 from firsthand.cli.serve import end_server
 from firsthand.cli.stores import Damaged, to_write, walk
 from firsthand.event import spellings
-from firsthand.health.erasure import Proof, drawn, proof_of, whole_records
+from firsthand.health.proof import Proof, drawn, proof_of, whole_records
 from firsthand.server import spool
 from firsthand.server.hook_answers import answered
 

@@ -15,7 +15,7 @@ from firsthand.answer import Query, Scope
 from firsthand.errors import InvalidArgument
 from firsthand.event import Event, Kind
 from firsthand.health import canary, doctor, surroundings
-from firsthand.health.erasure import drawn, proof_of, whole_records
+from firsthand.health.proof import drawn, proof_of, whole_records
 from firsthand.health.report import HealthReport, Severity, Stage
 from firsthand.hosts.installation import installed
 from firsthand.ledger.ledger_recall import recall
