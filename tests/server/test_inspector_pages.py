@@ -450,7 +450,7 @@ def test_an_erasure_shows_what_goes_wants_its_number_and_proves_it(own):
         assert (refused.status_code, "Nothing was erased" in refused.text) == (400, True)
     assert own.ask(f"/raw?pointer={gone}").status_code == 200
     page = own.send("/erase", {"words": "port 5433", "count": "9", "reason": "asked for"})
-    assert (page.status_code, "Gone" in text_of(page), "the chain still verifies" in text_of(page)) == (200, True, True)
+    assert re.search("Gone : 9 events, with . of Firsthand's own .* the chain still verifies", text_of(page))
     assert own.ask(f"/raw?pointer={gone}").status_code == 404
     assert "was erased" in text_of(own.ask(f"/event?pointer={gone}"))
     assert own.ask("/erase.json?words=port 5433").json()["number"] == 0

@@ -142,7 +142,7 @@ def erase_now(place: Place, asked: Asked) -> Page:
     erasure = place.memory.erase([event.pointer for event in going], reason=reason, containing=words)
     proved = proof_of(place.memory, erasure.erased, strings)
     page = erase(place, Asked({}))
-    return Page(page.template, page.title, {**page.fields, "done": erasure, "proved": proved})
+    return Page(page.template, page.title, {**page.fields, "done": erasure, "proved": proved, "number": len(going)})
 
 
 def _going(space: Space, pointers: str, session: str, words: str) -> list[Event]:
