@@ -26,20 +26,20 @@ def swept(shell, tmp_path):
         memory.session("two").user("For installs in the shop we use pnpm.")
     program = tmp_path / "model.py"
     program.write_text(MODEL)
-    yield shell, f"{shlex.quote(sys.executable)} {shlex.quote(str(program))}", tmp_path / "answers.jsonl"
+    yield shell, f"{shlex.quote(sys.executable)} {shlex.quote(str(program))}"
     with Memory.open(shell.store, read_only=True, embedder="none") as memory:
         assert memory.verify().problems == ()
 
 
 def test_a_sweep_is_counted_tried_and_kept(swept):
     """Without a model it says what would be asked; dry it says what would be decided; kept, it is decided once."""
-    shell, model, answers = swept
+    shell, model = swept
     assert shell("ledger", "sweep").text == "1 message, 1 pair with an earlier one\n"
-    dry = shell("ledger", "sweep", "--model", model, "--answers", str(answers))
+    dry = shell("ledger", "sweep", "--model", model)
     assert [line.partition(":")[0] for line in dry.lines] == ["would be decided", "refused"]
     assert "copy from: 'Use npm for installs in the shop.'" in dry.lines[1]
     assert shell("ledger", "list").code == 1
-    kept = shell("ledger", "sweep", "--answers", str(answers), "--keep", "--json")
+    kept = shell("ledger", "sweep", "--keep", "--json")
     assert (kept.code, kept.json["stated"][0]["by"], kept.json["offers"]) == (0, "model:recorded", 1)
     (row,) = shell("ledger", "list").lines
     assert "supersede" in row
@@ -50,15 +50,23 @@ def test_a_sweep_is_counted_tried_and_kept(swept):
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("--keep",), "name one with --model"),
+        (("--keep",), "holds no reply to this prompt; name a model with --model"),
         (("--model", "/nowhere/model"), "could not be run"),
         (("--model", "false"), "it ended with code 1"),
-        (("--answers", "nowhere.jsonl"), "holds no reply to this prompt"),
     ],
 )
 def test_a_model_that_gives_no_reply_is_an_error(swept, arguments, why):
     """What cannot be asked is said, and nothing is decided."""
-    shell, _, _ = swept
+    shell, _ = swept
     done = shell("ledger", "sweep", *arguments)
     assert (done.code, why in done.error) == (5, True)
     assert shell("ledger", "list").code == 1
+
+
+def test_an_erasure_takes_the_replies_away(swept):
+    """What a model replied repeats words of messages: erasing one leaves none of them in the store's folder."""
+    shell, model = swept
+    shell("ledger", "sweep", "--model", model)
+    assert "we use pnpm" in (shell.store / "sweep.jsonl").read_text()
+    assert shell("store", "erase", "--containing", "pnpm", "--yes").code == 0
+    assert not (shell.store / "sweep.jsonl").exists()

@@ -8,13 +8,15 @@ import time
 import pytest
 
 from firsthand import Kind, Memory, PullLimits, fence, moment
-from firsthand.agents.agent_digest import digest_of, write_digest
+from firsthand.agents.agent_digest import digest_of
 from firsthand.agents.agent_tools import AgentTools
 from firsthand.context.tools import TOOLS
 from firsthand.formats import check
 from firsthand.formats.tool_definitions import DECIDE
 from firsthand.ledger.decision_log import ledger_of
 from firsthand.ledger.decisions import Decision, State
+from firsthand.ledger.effect import Effect
+from firsthand.ledger.statements import retract
 
 OLD = "Install with flamingonpm from quokka/mirror.toml."
 MIRROR = "quokka/mirror.toml"
@@ -207,19 +209,29 @@ def test_the_call_is_no_users_word_and_its_answer_no_memory(memory):
     assert "\nabsent: " in answered(window, messages, {"query": "zebracorn"}, name="recall")
 
 
-def test_files_of_agents_follow_when_the_turn_ends(memory):
-    """What a model decided stands in the digest that was written for the agent as soon as the turn is over."""
+def test_a_hint_of_a_call_that_quotes_what_is_out_is_hidden(memory):
+    """A term that stands in what is out is no hint, whichever event has it: the call that decided it quotes it."""
+    session = memory.session("s")
+    old = session.user(OLD)
+    call = session.tool_call(DECIDE, {"quote_old": OLD, "quote": PNPM})
+    assert not Effect(memory).hides(call.position, MIRROR)
+    retract(memory, old.pointer)
+    assert Effect(memory).hides(call.position, MIRROR)
+    assert not Effect(memory).hides(call.position, "pnpm")
+
+
+def test_a_digest_follows_when_the_turn_ends(memory):
+    """What a model decided stands in the digest of the agent as soon as the turn is over, and not before."""
     agent = memory.agent("bob")
     agent.enrol("s")
-    write_digest(agent)
     window = memory.session("s", agent="bob").window(20_000)
     messages = [user(PNPM)]
     answered(window, messages, FACT)
     window.request(messages)
-    assert not any(PNPM in path.read_text() for path in agent.folder.rglob("*.md"))
+    assert PNPM not in digest_of(agent).text
     messages.append(user("Go on."))
     window.request(messages)
-    assert any(PNPM in path.read_text() for path in agent.folder.rglob("*.md"))
+    assert PNPM in digest_of(agent).text
 
 
 def test_a_window_and_a_protocol_offer_the_same_tool():

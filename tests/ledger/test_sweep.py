@@ -164,15 +164,14 @@ def test_calls_are_capped_and_the_next_sweep_goes_on(store):
     assert model.prompts == [offer.prompt for offer in every]
 
 
-def test_recorded_replies_are_not_asked_for_again(store, tmp_path):
+def test_recorded_replies_are_not_asked_for_again(store):
     """A run is replayed from its file without a model; a prompt that is not in it is an error that says so."""
-    path = tmp_path / "answers.jsonl"
-    first = sweep(store, Recorded(path, Honest()), "scripted")
-    replayed = sweep(store, Recorded(path), "scripted")
+    first = sweep(store, Recorded(store.path, Honest()), "scripted")
+    replayed = sweep(store, Recorded(store.path), "scripted")
     assert [stated.decision.target for stated in replayed.stated] == [stated.decision.target for stated in first.stated]
     store.session("friday").user("The web shop installs with bun now.")
     with pytest.raises(ReplyUnknown, match="name a model with --model"):
-        sweep(store, Recorded(path), "scripted")
+        sweep(store, Recorded(store.path), "scripted")
 
 
 @pytest.mark.parametrize("reply", ["", "I am sorry.", "{}", "[1]", "[", "null", "[" * 100_000, '[{"action": "assert"'])

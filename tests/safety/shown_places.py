@@ -97,7 +97,7 @@ class World:
             "warning": self.hook("PreToolUse", tool_name="Bash", tool_use_id="u",
                                  tool_input={"command": "ship zorblatt-gateway"}),
             "compaction": validity.funnel(memory).written(notice, compaction_notice.lines),
-            "digest": "\n".join([digest.text, *digest.details.values()]),
+            "digest": digest.text,
             "episodes": "\n".join(tools.episode(name) for name in tools.episodes()),
             "names": tools.listing(),
             "health": tools.health().text,

@@ -4,8 +4,6 @@ The invariant: the digest of a position is the same whenever it is made, as long
 nothing that it rests on is erased; only facts that somebody asserted stand in it, each
 with its quote, that no decision of the ledger takes out, and none on what a tool, the web
 or an agent said before the user approved it.
-
-It decides nothing: what stands is the ledger's, how it is laid out is `digest`.
 """
 
 from __future__ import annotations
@@ -36,4 +34,4 @@ def _facts(agent: AgentSpace, as_of: int | None) -> Iterator[Item]:
     for fact in facts_standing(agent.space, as_of=as_of):
         if fact.volunteered and (fact.by in by or agent.space.event(fact.pointer).session in own):
             text = secrets.mask(f"{str(fact.time)[:10]} {fact.subject}: {fact.text}")
-            yield Item("facts", text, fact.decision, fact.position, secrets.mask(fact.line), fact.pointer)
+            yield Item(text, fact.decision, fact.position, secrets.mask(fact.line), fact.pointer)

@@ -26,6 +26,7 @@ from firsthand.agents import capture, faults, jobs, session_cache, small_files
 from firsthand.agents.waiting_calls import KeptCalls
 from firsthand.errors import FirsthandError
 from firsthand.event import spellings
+from firsthand.ledger.sweep import REPLIES_FILE
 from firsthand.space import Space
 from firsthand.value import asdict, replace
 
@@ -82,6 +83,7 @@ def erase(store: Path, needles: Collection[bytes]) -> tuple[str, ...]:
         else:
             small_files.remove(path)
     _forget_sentences(store)
+    small_files.remove(store / REPLIES_FILE)
     for folder in ("hooks", "health", "agents"):
         _sweep(store / folder)
     _forget_log()

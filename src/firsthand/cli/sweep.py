@@ -6,9 +6,7 @@ import argparse
 import shlex
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 
-from firsthand import InvalidArgument
 from firsthand.cli.arguments import Parser, number
 from firsthand.cli.display import count, shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND
@@ -28,12 +26,11 @@ def add(group: Parser) -> None:
         "sweep", _sweep, "Have a model propose decisions on what users said.",
         """
         firsthand ledger sweep                                            how much a model would be asked
-        firsthand ledger sweep --model "llm -m small" --answers sweep.jsonl        what would be decided
-        firsthand ledger sweep --answers sweep.jsonl --keep               decide it, without asking again
+        firsthand ledger sweep --model "llm -m small"                     what would be decided
+        firsthand ledger sweep --keep                                     decide it, without asking again
         """,
     )  # fmt: skip
     command.add_argument("--model", default="", metavar="COMMAND", help="reads a prompt on its input, writes the reply")
-    command.add_argument("--answers", default="", metavar="FILE", help="replies are kept there and not asked for again")
     command.add_argument("--calls", type=number(0), default=CALLS_MAX, metavar="N", help="at most so many, default 32")
     command.add_argument("--after", type=number(0), default=0, metavar="POSITION", help="messages before it were swept")
     command.add_argument("--keep", action="store_true", help="decide what is proven")
@@ -42,15 +39,12 @@ def add(group: Parser) -> None:
 def _sweep(chosen: argparse.Namespace, out: Output) -> int:
     model = _command(chosen.model) if chosen.model else None
     with to_write(chosen, create=False) if chosen.keep else to_read(chosen) as memory:
-        if model is None and not chosen.answers:
-            if chosen.keep:
-                raise InvalidArgument("--keep decides what a model proposes; name one with --model, or --answers")
+        if model is None and not chosen.keep:
             offered = [*offers(memory, after=chosen.after)]
             pairs = sum(len(offer.earlier) for offer in offered)
             out.line(f"{count(len(offered), 'message')}, {count(pairs, 'pair')} with an earlier one")
             return DONE if offered else NOTHING_FOUND
-        asked = Recorded(Path(chosen.answers), model) if chosen.answers else model
-        assert asked is not None
+        asked = Recorded(memory.path, model)
         name = chosen.model[:NAME_CHARACTERS_MAX] or "recorded"
         swept = sweep(memory, asked, name, after=chosen.after, calls_max=chosen.calls, keep=chosen.keep)
     return _tell(swept, out, keeps=chosen.keep)

@@ -2,7 +2,7 @@ r"""What the decisions of the ledger leave of an event's text, and of what was m
 
     decided on              nothing of it, or all but the bytes that the decision names
     a note, an entry        nothing, where it rests on what is out, at any depth
-    an episode, a page      all but the lines that name what is out, and words that stand there alone
+    an episode, a page      all but the lines that name what is out, or name nothing and may repeat it
     the user's own words    what they are, though somebody said the same elsewhere
 
 What is taken out is a mark of the same number of bytes, so that spans keep their places.
@@ -23,7 +23,6 @@ from firsthand.ledger.decisions import Decision, Ledger
 from firsthand.notes.sources import ABOUT, FILE, PARENTS, SOURCES
 from firsthand.pointer import Pointer
 from firsthand.recall.contents import Out
-from firsthand.recall.stop_words import STOP_WORDS
 from firsthand.space import Space
 from firsthand.value import replace, value
 
@@ -34,7 +33,6 @@ _MARK = b"[taken out]"
 _DERIVED = frozenset({Kind.NOTE, Kind.ENTRY})
 _BY_LINES = frozenset({Kind.EPISODE, Kind.SESSION})
 _RECORDS = frozenset({Kind.TASK_STATE, Kind.RECEIPT, Kind.ANATOMY})
-_WORD = re.compile(r"\w{3,}")
 
 
 @value
@@ -124,14 +122,9 @@ class Effect:
         return f"  of it no longer holds: bytes {parts}" if parts else ""
 
     def name(self, address: str, name: str) -> str:
-        """Give the name of an episode without the words that are known from what is out alone."""
+        """Give the name of an episode; its date and the end of its id where something of its session is out."""
         event = self._event(pointer.parse(address).first) if self.decided else None
-        if event is None:
-            return name
-        is_out, gone = bool(self.instead(event)), self._words_out(event)
-        date, words = name[:10], [word for word in name[11:].split("-") if word]
-        stands = [word for word in words if not is_out and word.casefold() not in gone]
-        return name if stands == words else "-".join([date, *stands, address[-6:].lower()])
+        return f"{name[:10]}-{address[-6:].lower()}" if event is not None and self._has_outs(event) else name
 
     def is_out(self, address: str, words: str = "") -> bool:
         """Say whether what a pointer names is out, or what is out of it says some words."""
@@ -146,9 +139,11 @@ class Effect:
         return any(self._concerns(place, identity, words) for identity in (place.first, place.last) if identity)
 
     def hides(self, position: int, term: str) -> bool:
-        """Say whether a term of the event at a position is out."""
-        outs = (out for out in self._known().values() if out.event.position == position) if self.decided else ()
-        return any(out.whole is not None or term.casefold() in out.text.casefold() for out in outs)
+        """Say whether a term of the event at a position is out, or stands in what is: a later call may quote it."""
+        for out in self._known().values() if self.decided else ():
+            if (out.event.position == position and out.whole is not None) or term.casefold() in out.text.casefold():
+                return True
+        return False
 
     def out(self) -> Mapping[int, Out]:
         """Give the events that are out by a decision on all of them, by position, with what holds instead."""
@@ -273,46 +268,27 @@ class Effect:
     # lines -----------------------------------------------------------------------------------------------
 
     def _lines(self, event: Event) -> Iterator[Range]:
-        """Give the lines of an episode or a file that name what is out, and words that are known from there alone."""
-        nameless, at = self._words_out(event), 0
+        """Give the lines of an episode or a file that name what is out, or may have words from there alone."""
+        may_repeat, at = self._has_outs(event), 0
         for line in (event.content or b"").splitlines(keepends=True):
             text = line.decode("utf-8", "replace")
             named = pointer.find(text)
-            if any(self.is_out(name, text) for name in named):
+            episodes = (self._event(pointer.parse(name).first) for name in named)
+            repeats = any(each is not None and self._has_outs(each) for each in episodes) if named else may_repeat
+            if repeats or any(self.is_out(name, text) for name in named):
                 lead = len(line) - len(line.lstrip(b" \t-*>#"))
                 yield Range(at + lead, at + len(line.rstrip(b"\r\n")))
-            elif gone := self._words_of(named) if named else nameless:
-                for match in _WORD.finditer(text):
-                    if match[0].casefold() in gone:
-                        start = at + len(text[: match.start()].encode())
-                        yield Range(start, start + len(match[0].encode()))
             at += len(line)
 
-    def _words_of(self, named: Iterable[str]) -> frozenset[str]:
-        """Give the words of the names of episodes that a line names which are known from what is out alone."""
-        events = (self._event(pointer.parse(name).first) for name in named)
-        return frozenset[str]().union(*(self._words_out(event) for event in events if event is not None))
-
-    def _of_session(self, session: object) -> list[_Out]:
-        return [out for out in self._known().values() if out.event.session == session]
-
-    def _words_out(self, event: Event) -> frozenset[str]:
-        """Give the words of an episode's session that are known from what is out alone."""
-        outs = self._of_session(event.meta.get("session")) if event.kind is Kind.EPISODE else []
-        if not outs:
-            return frozenset()
-        stands = [line for line in event.text.splitlines()
-                  if (named := pointer.find(line)) and not any(self.is_out(name, line) for name in named)]  # fmt: skip
-        return frozenset(_words(out.text for out in outs) - _words(stands) - STOP_WORDS)
+    def _has_outs(self, event: Event) -> bool:
+        """Say whether an event is the episode of a session of which something is out."""
+        session = event.meta.get("session") if event.kind is Kind.EPISODE else None
+        return session is not None and any(out.event.session == session for out in self._known().values())
 
 
 def _holder(decision: Decision) -> str:
     """Give the pointer of what holds instead of what a decision takes out; empty where nothing does."""
     return decision.target if decision.action == "restore" else decision.by_fact
-
-
-def _words(parts: Iterable[str]) -> set[str]:
-    return {word.casefold() for part in parts for word in _WORD.findall(part)}
 
 
 def masked(content: bytes, ranges: Iterable[Range], start: int = 0) -> bytes:

@@ -31,6 +31,8 @@ from firsthand.recall.search import recall
 from firsthand.space import Space
 from firsthand.value import value
 
+REPLIES_FILE = "sweep.jsonl"
+"""In the store's folder: what models replied."""
 CALLS_MAX = 32
 EARLIER_MAX = 5
 """Earlier messages of the user that one message is shown with."""
@@ -184,14 +186,14 @@ def _counts(space: Space, message: Event) -> bool:
 
 
 class Recorded:
-    """A model whose replies are kept in a file, a line each, and not asked for again.
+    """A model whose replies are kept in a file of the store, a line each, and not asked for again.
 
-    The file repeats words of messages: who erases one removes it too.
+    The file repeats words of messages: every erasure takes it away.
     """
 
-    def __init__(self, path: Path, model: Model | None = None) -> None:
-        self._path, self._model = path, model
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    def __init__(self, store: Path, model: Model | None = None) -> None:
+        self._path, self._model = store / REPLIES_FILE, model
+        lines = self._path.read_text(encoding="utf-8").splitlines() if self._path.exists() else []
         self._replies: dict[str, str] = dict(json.loads(line) for line in lines if line.strip())
 
     def __call__(self, prompt: str) -> str:
@@ -205,6 +207,7 @@ class Recorded:
             if self._model is None:
                 raise ReplyUnknown(f"{self._path} holds no reply to this prompt; name a model with --model")
             self._replies[key] = self._model(prompt)
+            self._path.touch(mode=0o600)
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps([key, self._replies[key]]) + "\n")
         return self._replies[key]

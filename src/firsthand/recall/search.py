@@ -367,7 +367,7 @@ class _Recall:
         if page.hits:
             return Outcome.DEGRADED if faults or self._deadline.passed else Outcome.FOUND
         if page.left_out:
-            self._notes.append("only the question itself, or earlier calls of recall and expand, match")
+            self._notes.append("only the question itself, or earlier calls of Firsthand's own tools, match")
         elif places:
             self._notes.append(f"there are {places:,} hits; none after the {self._query.skip:,} that were skipped")
         if faults or ranking.bounded or self._deadline.passed:
