@@ -114,32 +114,6 @@ def test_a_damaged_space_is_forgotten_as_a_whole(store):
     assert not vectors.there(store.reader.db)
 
 
-def test_a_space_is_dropped_in_steps(store, monkeypatch):
-    """A space no longer wanted goes a bounded number of vectors at a time, and counts as empty from the first."""
-    monkeypatch.setattr(vectors, "DROP_VECTORS", 15)
-    extended(store, [vector_key(n, 0) for n in range(1, 41)], through=40)
-    extended(store, [vector_key(1, 0)], through=40, identity="two")
-    seen = []
-    while len(found := vectors.spaces(store.reader.db)) == 2:
-        left = store.reader.db.execute("SELECT count(*) FROM vector_1").get
-        seen.append((found[0].identity, found[0].through, found[0].vectors, left))
-        assert check(store.reader.db) == []
-        write(store, lambda db: vectors.drop_some(db, 1))
-    assert seen == [("one", 40, 40, 40), ("dropped 1", 0, 0, 25), ("dropped 1", 0, 0, 10)]
-    assert len(held(store, "two")) == 1
-
-
-def test_an_embedder_that_returns_while_its_space_is_dropped_begins_anew(store, monkeypatch):
-    """What is half gone is nobody's: the same embedder makes a space of its own beside what is left."""
-    monkeypatch.setattr(vectors, "DROP_VECTORS", 15)
-    extended(store, [vector_key(n, 0) for n in range(1, 41)], through=40)
-    write(store, lambda db: vectors.drop_some(db, 1))
-    assert vectors.find(store.reader.db, NAMESPACE, "one") is None
-    extended(store, [vector_key(n, 0) for n in range(1, 11)], through=10)
-    assert sorted(held(store)) == list(range(1, 11))
-    assert check(store.reader.db) == []
-
-
 def test_a_rebuild_drops_every_space(store):
     """Rebuilding begins vectors anew: nothing of any space is left, in any table."""
     for identity in ("one", "two"):

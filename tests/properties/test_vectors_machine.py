@@ -33,8 +33,8 @@ class Cut(Exception):
 class VectorsMachine(RuleBasedStateMachine):
     """A store, the texts that are in it, and one handle whose embedder changes."""
 
-    @initialize(texts_min=st.integers(1, 3), drop=st.integers(1, 5))
-    def begin(self, texts_min, drop):
+    @initialize(texts_min=st.integers(1, 3))
+    def begin(self, texts_min):
         memory = Path("/dev/shm")
         self.folder = Path(tempfile.mkdtemp(dir=memory if os.access(memory, os.W_OK) else None))
         self.log = with_vectors(self.folder / "store")
@@ -42,7 +42,6 @@ class VectorsMachine(RuleBasedStateMachine):
         self.records: set[int] = set()  # of erasures: they are not erased
         self.bounds = pytest.MonkeyPatch()
         self.bounds.setattr(following, "TEXTS_MIN", texts_min)
-        self.bounds.setattr(vectors, "DROP_VECTORS", drop)
         self.searches = {name: self.search(name) for name in EMBEDDERS}
 
     def search(self, name: str) -> VectorSearch:

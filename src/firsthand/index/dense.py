@@ -140,7 +140,6 @@ def states(log: Log, namespace: str, dense: Dense | None) -> tuple[VectorSpace, 
     followed = [
         VectorSpace(space.identity, space.dimension, space.vectors, space.through, space.identity == current)
         for space in vectors.spaces(log.reader.db, log.reader.namespace_key(namespace))
-        if not space.identity.startswith(vectors.DROPPED)
     ]
     if dense is not None and not any(state.current for state in followed):
         followed.append(VectorSpace(identity_of(dense.embedder), dense.embedder.dimension, 0, 0, True))

@@ -77,7 +77,7 @@ class VectorFollower:
         return space.through if space is not None else 0
 
     def step(self) -> Step:
-        """Take the next events in; when none are left, drop some of what other embedders made.
+        """Take the next events in; when none are left, drop what other embedders made.
 
         Raises:
             ModelError: the embedder failed; nothing was written.
@@ -89,7 +89,7 @@ class VectorFollower:
             begun = time.monotonic()
             batch = self._read(self.through)
             if batch is None:
-                return Step.TOOK if self._drop_some_of_others() else Step.DONE
+                return Step.TOOK if self._drop_another() else Step.DONE
             self._log.exclusively(self._writing(batch))
             self._pace(len(batch.texts), time.monotonic() - begun)
             return Step.TOOK
@@ -173,8 +173,8 @@ class VectorFollower:
 
         return write
 
-    def _drop_some_of_others(self) -> bool:
-        """Drop a part of a space of another embedder, now that this one's is complete; say whether there was one."""
+    def _drop_another(self) -> bool:
+        """Drop a space of another embedder, now that this one's is complete; say whether there was one."""
         spaces = vectors.spaces(self._log.reader.db, self._namespace())
         others = [space.key for space in spaces if space.identity != self._identity]
         if not others or not self.through:
@@ -182,7 +182,7 @@ class VectorFollower:
 
         def drop(db: apsw.Connection) -> None:
             with db:
-                vectors.drop_some(db, others[0])
+                vectors.drop(db, others[0])
 
         self._log.exclusively(drop)
         return True

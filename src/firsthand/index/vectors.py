@@ -38,10 +38,6 @@ HEAD_BYTES = 8
 """Before a kept vector's bytes: a checksum and the scale."""
 KEY_STEP = 1 << 40
 """Greater than every position: the key of passage k of the event at position p is ``k * KEY_STEP + p``."""
-DROP_VECTORS = 5_000
-"""Vectors of a space no longer wanted that go in one transaction: others write in between."""
-DROPPED = "dropped "
-"""Stands before the key of a space that is being dropped, in the place of its embedder."""
 REPAIR = "'firsthand store rebuild' drops all vectors, and 'firsthand store follow' makes them anew"
 Outline = list[tuple[int, int, int, int]]
 """Of the chunks of a space: number, version, least and greatest position."""
@@ -218,30 +214,10 @@ def make(db: apsw.Connection, namespace: int, identity: str, dimension: int) -> 
 
 
 def drop(db: apsw.Connection, key: int) -> None:
-    """Drop a space at once; inside a write transaction."""
+    """Drop a space; inside a write transaction."""
     db.execute(f"DROP TABLE IF EXISTS vector_{int(key)}")
     db.execute("DELETE FROM vector_chunk WHERE space = ?", (key,))
     db.execute("DELETE FROM vector_space WHERE key = ?", (key,))
-
-
-def drop_some(db: apsw.Connection, key: int) -> None:
-    """Drop the next vectors of a space, itself with the last of them; inside a write transaction.
-
-    From the first step on it is empty and no embedder's: nobody reads or goes on with what is half gone.
-    """
-    db.execute("DELETE FROM vector_chunk WHERE space = ?", (key,))
-    db.execute(
-        "UPDATE vector_space SET identity = ?, through = 0, vectors = 0, version = version + 1, "
-        "total = zeroblob(8 * dimension) WHERE key = ?",
-        (f"{DROPPED}{key}", key),
-    )
-    table = f"vector_{int(key)}"
-    db.execute(
-        f"DELETE FROM {table} WHERE number IN (SELECT number FROM {table} ORDER BY number LIMIT ?)",  # noqa: S608
-        (DROP_VECTORS,),
-    )
-    if not db.execute(f"SELECT 1 FROM {table} LIMIT 1").get:  # noqa: S608 - a number
-        drop(db, key)
 
 
 def resized(space: Space, dimension: int) -> str:
