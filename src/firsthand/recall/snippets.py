@@ -40,7 +40,7 @@ EXACT_WEIGHT = 100.0
 FILLED = 0.93
 """Of the tokens granted, from where on a snippet is full."""
 GAP = "\n[...]\n"
-TRIES_MAX = 5
+TRIES_MAX = 3
 SAMPLE_CHARACTERS = 2_000
 CHARACTERS_A_TOKEN_MAX = 16
 _LINE_END = 10
