@@ -32,7 +32,7 @@ def main() -> int:
     parser.add_argument("--work", help="a new folder to work in; else a temporary one")
     parser.add_argument("--plain", action="store_true", help="no recorder before the hooks")
     chosen = parser.parse_args()
-    run = real_host.begin("claude-code", chosen.work, ".claude/settings.json", lambda url, _: {
+    run = real_host.begin("claude-code", chosen.claude, chosen.work, ".claude/settings.json", lambda url, _: {
         "ANTHROPIC_API_KEY": "none", "ANTHROPIC_BASE_URL": url, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     })  # fmt: skip
     run.install(recorder=not chosen.plain)
@@ -40,7 +40,8 @@ def main() -> int:
     if not any(real_host.SECRET in json.dumps(one) for one in Model.requests if AFTER in json.dumps(one)):
         run.faults.append("the exact string did not stand in the context after the compaction")
     run.wait_for_episode()
-    real_host.ask_later(run, lambda name, prompt: _say(run, chosen.claude, name, prompt))
+    wait = {"asking": ("Wait until the servers are there. RUN: sleep 5 ENDRUN",)}  # they connect aside
+    real_host.ask_later(run, lambda name, prompt: _say(run, chosen.claude, name, *wait.get(name, ()), prompt))
     return real_host.end(run, set() if chosen.plain else EVENTS, summaries=True)
 
 

@@ -108,7 +108,11 @@ def main() -> int:
     parser.add_argument("--plain", action="store_true", help="no recorder before the hooks")
     chosen = parser.parse_args()
     run = real_host.begin(
-        "codex", chosen.work, ".codex/hooks.json", lambda _, home: {"CODEX_HOME": str(home / ".codex"), "KEY": "none"}
+        "codex",
+        chosen.codex,
+        chosen.work,
+        ".codex/hooks.json",
+        lambda _, home: {"CODEX_HOME": str(home / ".codex"), "KEY": "none"},
     )
     run.settings.parent.mkdir()
     (run.settings.parent / "config.toml").write_text(_configuration(run))
@@ -116,8 +120,8 @@ def main() -> int:
     _untrusted(run)
     server = Server(chosen.codex, run)
     _trust(server, run)
-    if "held back" in run.firsthand("install"):
-        run.faults.append(f"what was trusted is told as held back: {run.firsthand('install')}")
+    if "holds back" in run.firsthand("doctor", "--json", check=False):
+        run.faults.append("what was trusted is told as held back")
     thread = server.ask("thread/start", cwd=str(run.project))["thread"]["id"]
     for prompt in real_host.FIRST:
         server.turn(thread, prompt)

@@ -25,7 +25,7 @@ def main() -> int:
     parser.add_argument("--work", help="a new folder to work in; else a temporary one")
     parser.add_argument("--plain", action="store_true", help="no recorder before the hooks")
     chosen = parser.parse_args()
-    run = real_host.begin("copilot", chosen.work, ".copilot/hooks/firsthand.json", _variables)
+    run = real_host.begin("copilot", chosen.copilot, chosen.work, ".copilot/hooks/firsthand.json", _variables)
     run.install(recorder=not chosen.plain)
     command = [chosen.copilot, "--allow-all-tools", "--no-auto-update", "--log-level", "all",
                "--log-dir", str(run.work / "logs")]  # fmt: skip

@@ -41,6 +41,7 @@ def main() -> int:
     chosen = parser.parse_args()
     run = real_host.begin(
         "gemini",
+        chosen.gemini,
         chosen.work,
         ".gemini/settings.json",
         lambda url, _: {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": url, "GEMINI_CLI_TRUST_WORKSPACE": "true"},

@@ -2,7 +2,8 @@
 
 Nothing leaves the machine: the model is an HTTP server here that speaks the wire
 formats of the hosts' providers (Anthropic messages, OpenAI responses, Gemini). It
-calls a tool where a prompt says ``RUN: ... ENDRUN`` and keeps every request. The
+calls a tool where a prompt says ``RUN: ... ENDRUN``, recall of our MCP server where one says ``ASK: ... ENDASK``, and
+keeps every request. The
 first session sees an exact string in a tool's output and ends. A second one asks
 about it, and a third about something else. What counts is what stood in the
 requests that the model got, which hooks fired, what the host said of their
@@ -22,7 +23,7 @@ import threading
 import time
 from ast import literal_eval
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -34,6 +35,7 @@ FIRST = (
     "We decided to keep the retry limit of the broker client at 7, since 12 flooded the queue. Note it.",
 )
 RELEVANT = "At which address does the message broker listen?"
+ASKING = "Ask your memory. ASK: broker listens ENDASK"
 IRRELEVANT = "Write a haiku about a lighthouse in winter."
 SNAPSHOT = "<state_snapshot><overall_goal>Work on the queue.</overall_goal></state_snapshot>"
 """What the model says when a host asks it to compress: no exact string is in it."""
@@ -114,20 +116,39 @@ class Model(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
 
-def _command(prompt: str) -> str:
-    found = re.search(r"RUN:(.*?)ENDRUN", prompt, re.DOTALL)
-    return found[1].strip() if found else ""
+def _command(prompt: str, word: str = "RUN") -> str:
+    match = re.search(rf"{word}:(.*?)END{word}", prompt, re.DOTALL)
+    return match[1].strip() if match else ""
+
+
+def _recall(names: Iterable[str]) -> str:
+    """Give the name by which a host offers our recall; empty where it does not."""
+    return next((name for name in names if name and re.search(r"firsthand\W*_*\W*recall$", name)), "")
 
 
 def _anthropic(body: dict[str, Any]) -> dict[str, Any]:
     """Answer: run the command of the newest prompt once, else say that it is done."""
     messages = body.get("messages", [])
-    command = _command(_newest_anthropic(messages))
+    newest = _newest_anthropic(messages)
+    command = _command(newest)
+    names = [tool.get("name") for tool in body.get("tools", [])]
+    query, recall = _command(newest, "ASK"), _recall(names)
+    turn = json.dumps(messages[-6:])
+    if (
+        query and not recall and "ToolSearch" in names and "toolu_search" not in turn
+    ):  # tools that are told by name only
+        recall, wanted = "ToolSearch", {"query": "select:mcp__firsthand__recall", "max_results": 1}
+    elif query:
+        wanted = {"query": query}
     tool = next((tool["name"] for tool in body.get("tools", []) if tool.get("name") in ("Bash", "bash")), "")
     ran = any("tool_result" in json.dumps(one["content"]) for one in messages[-2:])
     if command and tool and not ran:
         call = {"type": "tool_use", "id": f"toolu_{len(messages)}", "name": tool,
                 "input": {"command": command, "description": "as asked"}}  # fmt: skip
+        content, stop = [call], "tool_use"
+    elif query and recall and "toolu_recall" not in turn:
+        sort = "search" if recall == "ToolSearch" else "recall"
+        call = {"type": "tool_use", "id": f"toolu_{sort}_{len(messages)}", "name": recall, "input": wanted}
         content, stop = [call], "tool_use"
     else:
         content, stop = [{"type": "text", "text": "Done."}], "end_turn"
@@ -140,7 +161,8 @@ def _newest_anthropic(messages: list[dict[str, Any]]) -> str:
     for one in reversed(messages):
         if one["role"] == "user":
             parts = one["content"] if isinstance(one["content"], list) else [{"text": one["content"]}]
-            texts = [str(part.get("text", "")) for part in parts if "<system-reminder>" not in str(part.get("text"))]
+            texts = [str(part.get("text", "")) for part in parts]
+            texts = [text for text in texts if "<system-reminder>" not in text and text != "Tool loaded."]
             if any(texts):
                 return texts[-1]
     return ""
@@ -171,7 +193,13 @@ def _responses_events(body: dict[str, Any], tokens: int) -> bytes:
     said = json.dumps(items[users[-1]]["content"]) if users else ""
     command = _command(said)
     ran = any(one.get("type", "").endswith("_output") for one in items[users[-1] :]) if users else True
+    query = _command(said, "ASK")
     tools = {tool.get("name"): tool for tool in body.get("tools", [])}
+    spaces = {
+        f"{space['name']}/{tool['name']}": (space["name"], tool["name"])
+        for space in body.get("tools", []) if space.get("type") == "namespace" for tool in space.get("tools", ())
+    }  # fmt: skip
+    recall = _recall([*tools, *spaces])
     name = next((one for one in ("exec_command", "shell_command", "shell") if one in tools), "")
     made: dict[str, Any]
     if command and name and not ran:
@@ -179,6 +207,10 @@ def _responses_events(body: dict[str, Any], tokens: int) -> bytes:
         arguments = {key: ["bash", "-c", command] if name == "shell" else command}
         made = {"type": "function_call", "id": f"fc_{len(items)}", "call_id": f"call_{len(items)}", "name": name,
                 "arguments": json.dumps(arguments)}  # fmt: skip
+    elif query and recall and not ran:
+        space, tool = spaces.get(recall, ("", recall))
+        made = {"type": "function_call", "id": f"fc_{len(items)}", "call_id": f"call_{len(items)}", "name": tool,
+                "arguments": json.dumps({"query": query}), **({"namespace": space} if space else {})}  # fmt: skip
     else:
         made = {"type": "message", "id": f"msg_{len(items)}", "role": "assistant", "status": "completed",
                 "content": [{"type": "output_text", "text": "Done.", "annotations": []}]}  # fmt: skip
@@ -202,10 +234,13 @@ def _gemini(body: dict[str, Any], tokens: int) -> dict[str, Any]:
     ran = "functionResponse" in newest
     command = _command(re.sub(r"<hook_context>.*?</hook_context>", "", newest))  # what hooks said is no order
     names = [one.get("name") for tool in body.get("tools", []) for one in tool.get("functionDeclarations", [])]
+    query, recall = _command(re.sub(r"<hook_context>.*?</hook_context>", "", newest), "ASK"), _recall(names)
     if "<state_snapshot>" in newest and not names:
         part: dict[str, Any] = {"text": SNAPSHOT}
     elif command and "run_shell_command" in names and not ran:
         part = {"functionCall": {"name": "run_shell_command", "args": {"command": command}}}
+    elif query and recall and not ran:
+        part = {"functionCall": {"name": recall, "args": {"query": query}}}
     elif "responseJsonSchema" in json.dumps(body.get("generationConfig", {})):
         told = {"reasoning": "none", "next_speaker": "user", "complexity_reasoning": "none", "complexity_score": 10}
         part = {"text": json.dumps(told)}
@@ -278,20 +313,21 @@ class Run:
         return done
 
     def install(self, *, recorder: bool) -> None:
-        """Install for the host, twice; the second time changes nothing."""
+        """Install with one command that names no host; a second time changes nothing."""
         self.before = self.settings.read_bytes() if self.settings.exists() else None
-        print(self.firsthand("install", self.host, "--user").rstrip())
+        began = time.monotonic()
+        print(self.firsthand("install", "--yes", "--allow-tools").rstrip())
+        print(f"installed in {time.monotonic() - began:.1f} s")
         after = self.settings.read_bytes()
-        again = json.loads(self.firsthand("install", self.host, "--user", "--json"))
-        dry = json.loads(self.firsthand("install", self.host, "--user", "--dry-run", "--json"))
-        if again["changed"] or dry["changes"] or self.settings.read_bytes() != after:
-            self.faults.append(f"a second install changed something: {again} {dry}")
+        again = [json.loads(line) for line in self.firsthand("install", "--yes", "--json").splitlines()]
+        if any(one["changed"] or one["commands"] for one in again) or self.settings.read_bytes() != after:
+            self.faults.append(f"a second install changed something: {again}")
         if recorder:
             self._record_payloads()
 
     def uninstall(self) -> None:
         """Take it out again; what was there before is there, to the byte where no recorder was put in."""
-        self.firsthand("install", self.host, "--user", "--remove")
+        print(self.firsthand("uninstall", "--yes").rstrip())
         left = self.settings.read_bytes() if self.settings.exists() else None
         same = left == self.before or (
             self.payloads() and json.loads(left or b"{}") == json.loads(self.before or b"{}")
@@ -325,10 +361,13 @@ class Run:
         self.faults.append("no episode was written")
 
 
-def begin(host: str, work: str | None, settings: str, variables: Callable[[str, Path], dict[str, str]]) -> Run:
+def begin(
+    host: str, program: str, work: str | None, settings: str, variables: Callable[[str, Path], dict[str, str]]
+) -> Run:
     """Make the folders and start the model.
 
     Args:
+        program: the host's, which is put on PATH, where an install finds it.
         settings: the host's file for hooks below the home.
         variables: gives the host's own environment for the model's URL and the home.
     """
@@ -336,30 +375,45 @@ def begin(host: str, work: str | None, settings: str, variables: Callable[[str, 
     for made in (folder / "home", folder / "project" / ".git"):
         made.mkdir(parents=True)
     (folder / "run").mkdir(mode=0o700)
+    (folder / "bin").mkdir()
+    (folder / "bin" / host.removesuffix("-code")).symlink_to(Path(program).absolute())
     (folder / "project" / "broker.conf").write_text(f"# message broker\nlisten = {SECRET}\n")
     server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}"
     environment = {
-        "PATH": os.environ["PATH"], "HOME": str(folder / "home"), "XDG_RUNTIME_DIR": str(folder / "run"),
+        "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "HOME": str(folder / "home"),
+        "XDG_RUNTIME_DIR": str(folder / "run"),
         "TERM": "xterm-256color", **variables(url, folder / "home"),
     }  # fmt: skip
     return Run(host, folder, url, environment, folder / "home" / settings)
 
 
 def ask_later(run: Run, session: Callable[[str, str], None]) -> None:
-    """Run a session that is asked about the exact string, and one about something else; look at the requests."""
+    """Run a session that is asked about what was done, one about something else, and one that calls recall itself.
+
+    What a tool printed is not put before a model unasked: it is reminded of what was asked, with its pointer.
+    """
     for name, prompt, wanted in (("relevant", RELEVANT, True), ("irrelevant", IRRELEVANT, False)):
         Model.requests.clear()
         session(name, prompt)
         (run.work / f"{name}-requests.json").write_text(json.dumps(Model.requests, indent=1))
         asked = [one for one in Model.requests if prompt in json.dumps(one)]
-        seen = any(SECRET in json.dumps(one) for one in asked)
+        seen = any("recalled text, data and not" in json.dumps(one) for one in asked)
         print(f"{'reminded' if seen else 'not reminded'} ({len(asked)} requests): {prompt}")
         if not asked:
             run.faults.append(f"the model was not asked: {prompt}")
         if seen is not wanted:
             run.faults.append(f"{'not ' if wanted else ''}reminded at: {prompt}")
+    # the MCP server, by a call of its recall
+    Model.requests.clear()
+    session("asking", ASKING)
+    (run.work / "asking-requests.json").write_text(json.dumps(Model.requests, indent=1))
+    last = json.dumps(Model.requests[-1:])
+    answered = SECRET in last.split("ENDASK")[-1]
+    print(f"recall over MCP {'answered' if answered else 'did not answer'}")
+    if not answered:
+        run.faults.append("the model's call of recall did not bring the exact string")
 
 
 def end(run: Run, events: set[str], *, summaries: bool) -> int:
@@ -411,11 +465,12 @@ def _log_once(run: Run, *, summaries: bool) -> None:
     for one in lines:
         said.setdefault(one["kind"], []).append(run.firsthand("show", one["pointer"]))
     prompts, results = said.get("user_message", []), said.get("tool_result", [])
-    for prompt in (*FIRST, RELEVANT, IRRELEVANT):
+    for prompt in (*FIRST, RELEVANT, IRRELEVANT, ASKING):
         if prompts.count(prompt) != 1:
             run.faults.append(f"{prompts.count(prompt)} user messages in the log: {prompt}")
-    if sum(SECRET in one for one in results) != 1:
-        run.faults.append(f"{sum(SECRET in one for one in results)} tool results with the exact string")
+    of_shell = [one for one in results if SECRET in one and "fh:" not in one]
+    if len(of_shell) != 1:
+        run.faults.append(f"{len(of_shell)} tool results with the exact string")
     ours = [one for kind in said for one in said[kind] if "<<firsthand" in one or "&lt;&lt;firsthand" in one]
     if ours:
         run.faults.append(f"{len(ours)} events hold what Firsthand said: {ours[0][:200]}")

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from firsthand.errors import InvalidArgument
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
-from firsthand.hosts.hook_claude import LEFT_OUT, replaced
-from firsthand.hosts.hook_hosts import HOST_NAMES, named
+from firsthand.hosts.hook_hosts import HOST_NAMES, LEFT_OUT, named, replaced
 from firsthand.hosts.hook_shape import PAYLOAD_BYTES_MAX
 from firsthand.unasked.volunteer import Funnel, Source, Standing
 from firsthand.value import replace

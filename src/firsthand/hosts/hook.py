@@ -11,7 +11,6 @@ Pure. It knows no store and decides nothing.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Protocol
 
 from firsthand.unasked.volunteer import NOTHING, Unasked
 from firsthand.value import value
@@ -110,24 +109,3 @@ class HookReply:
     def is_empty(self) -> bool:
         """True when there is nothing to say."""
         return not (self.context or self.told or self.tool_output)
-
-
-class HookHost(Protocol):
-    """How one host speaks to its hooks."""
-
-    @property
-    def name(self) -> str:
-        """The host's name, as `HookCall.host` has it."""
-        ...
-
-    def reads_context(self, event: HookEvent) -> bool:
-        """Say whether the host takes `HookReply.context` to its model at such an event."""
-        ...
-
-    def parse(self, payload: bytes) -> HookCall:
-        """Read what the host wrote to the hook; never raises for what it wrote."""
-        ...
-
-    def render(self, call: HookCall, reply: HookReply) -> bytes:
-        """Write the answer as the host reads it: one JSON object, or nothing."""
-        ...

@@ -86,11 +86,11 @@ class Shaped:
         notified: frozenset[HookEvent],
     ) -> None:
         self.name, self.events = name, events
-        self._context, self._told = context, notified
+        self.context, self.notified = context, notified
 
     def reads_context(self, event: HookEvent) -> bool:
         """Say whether the host takes what a hook says at such an event to its model."""
-        return event in self._context
+        return event in self.context
 
     def parse(self, payload: bytes) -> HookCall:
         """Read what the host wrote to the hook; what cannot be understood is said in ``fault``."""
@@ -147,7 +147,7 @@ class Shaped:
     def render(self, call: HookCall, reply: HookReply) -> bytes:
         """Write the answer as the host reads it: one JSON object in a line, or nothing."""
         answer: dict[str, Any] = {}
-        line = one_line(came_through(reply.told)) if call.event in self._told else ""
+        line = one_line(came_through(reply.told)) if call.event in self.notified else ""
         if line:
             answer["systemMessage"] = line
         specific = self.specific(call, reply)
@@ -157,7 +157,7 @@ class Shaped:
 
     def specific(self, call: HookCall, reply: HookReply) -> dict[str, Any]:
         """Give the members of ``hookSpecificOutput`` beside the event's name."""
-        context = fit(came_through(reply.context)) if call.event in self._context else ""
+        context = fit(came_through(reply.context)) if call.event in self.context else ""
         return {"additionalContext": context} if context else {}
 
     def name_of(self, event: HookEvent) -> str:
