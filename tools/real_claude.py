@@ -37,11 +37,10 @@ def main() -> int:
     })  # fmt: skip
     run.install(recorder=not chosen.plain)
     _say(run, chosen.claude, "first", *real_host.FIRST, "/compact", AFTER)
-    if not any(real_host.SECRET in json.dumps(one) for one in Model.requests if AFTER in json.dumps(one)):
-        run.faults.append("the exact string did not stand in the context after the compaction")
+    if not any(real_host.LEFT in json.dumps(one) for one in Model.requests if AFTER in json.dumps(one)):
+        run.faults.append("no pointer of what left stood in the context after the compaction")
     run.wait_for_episode()
-    wait = {"asking": ("Wait until the servers are there. RUN: sleep 5 ENDRUN",)}  # they connect aside
-    real_host.ask_later(run, lambda name, prompt: _say(run, chosen.claude, name, *wait.get(name, ()), prompt))
+    real_host.ask_later(run, lambda name, prompt: _say(run, chosen.claude, name, prompt), asking=real_host.ASKING_LATER)
     return real_host.end(run, set() if chosen.plain else EVENTS, summaries=True)
 
 

@@ -132,7 +132,7 @@ def main() -> int:
     _answers(server, run)
     run.wait_for_episode()
     command = [chosen.codex, "exec", "--skip-git-repo-check", "--json"]
-    real_host.ask_later(run, lambda name, prompt: _exec(run, command, name, prompt))
+    real_host.ask_later(run, lambda name, prompt: _exec(run, command, name, prompt), asking=real_host.ASKING_LATER)
     return real_host.end(run, set() if chosen.plain else EVENTS, summaries=True)
 
 
@@ -148,7 +148,8 @@ def _configuration(run: Run) -> str:
 
 def _exec(run: Run, command: list[str], name: str, prompt: str) -> None:
     done = run.program([*command, prompt], name=name)
-    for line in (done.stdout + done.stderr).splitlines():
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if '"type":"mcp_tool_call"' not in line]
+    for line in lines:
         if any(word in line.lower() for word in ("warn", "hook", "error")) and not any(one in line for one in ROUTINE):
             run.faults.append(f"codex said: {line[:300]}")
 
@@ -191,8 +192,8 @@ def _answers(server: Server, run: Run) -> None:
         if one.get("method") in ("warning", "error", "configWarning") and "Model metadata" not in json.dumps(one):
             run.faults.append(f"codex: {one['method']}: {json.dumps(one['params'])[:300]}")
     compacted = [one for one in done if "context" in (entry["kind"] for entry in one["entries"])]
-    if not any(real_host.SECRET in entry["text"] for one in compacted for entry in one["entries"]):
-        run.faults.append("the exact string did not stand in the context after the compaction")
+    if not any(real_host.LEFT in entry["text"] for one in compacted for entry in one["entries"]):
+        run.faults.append("no pointer of what left stood in the context after the compaction")
 
 
 if __name__ == "__main__":

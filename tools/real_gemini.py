@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import signal
 import subprocess
 import sys
 from typing import Any
@@ -71,7 +73,7 @@ def _editor(run: Run, gemini: str) -> None:
     """Say a few things in one session as an editor does, so that it is compressed."""
     with (run.work / "editor.err").open("w") as errors, subprocess.Popen(
         [gemini, "--acp", "--yolo"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
-        env=run.environment, cwd=run.project,
+        env=run.environment, cwd=run.project, start_new_session=True,
     ) as process:  # fmt: skip
         _ask(process, 1, "initialize", protocolVersion=1, clientCapabilities={})
         session = _ask(process, 2, "session/new", cwd=str(run.project), mcpServers=[])["sessionId"]
@@ -81,8 +83,8 @@ def _editor(run: Run, gemini: str) -> None:
         process.stdin.close()
         try:
             process.wait(real_host.SECONDS_MAX / 10)
-        except subprocess.TimeoutExpired:
-            process.terminate()
+        except subprocess.TimeoutExpired:  # with an MCP server it stays when its editor is gone
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _ask(process: subprocess.Popen[str], number: int, method: str, **parameters: Any) -> dict[str, Any]:

@@ -35,7 +35,11 @@ FIRST = (
     "We decided to keep the retry limit of the broker client at 7, since 12 flooded the queue. Note it.",
 )
 RELEVANT = "At which address does the message broker listen?"
+LEFT = "earlier turns left the window"
+"""What a model is told after a host's compaction, with the pointers of what left."""
 ASKING = "Ask your memory. ASK: broker listens ENDASK"
+ASKING_LATER = "Ask your memory. RUN: sleep 6 ENDRUN ASK: broker listens ENDASK"
+"""For hosts that connect to MCP servers beside the first request."""
 IRRELEVANT = "Write a haiku about a lighthouse in winter."
 SNAPSHOT = "<state_snapshot><overall_goal>Work on the queue.</overall_goal></state_snapshot>"
 """What the model says when a host asks it to compress: no exact string is in it."""
@@ -192,7 +196,8 @@ def _responses_events(body: dict[str, Any], tokens: int) -> bytes:
     users = [number for number, one in enumerate(items) if one.get("role") == "user"]
     said = json.dumps(items[users[-1]]["content"]) if users else ""
     command = _command(said)
-    ran = any(one.get("type", "").endswith("_output") for one in items[users[-1] :]) if users else True
+    outputs = sum(one.get("type", "").endswith("_output") for one in items[users[-1] :]) if users else 9
+    ran = outputs > 0
     query = _command(said, "ASK")
     tools = {tool.get("name"): tool for tool in body.get("tools", [])}
     spaces = {
@@ -207,7 +212,7 @@ def _responses_events(body: dict[str, Any], tokens: int) -> bytes:
         arguments = {key: ["bash", "-c", command] if name == "shell" else command}
         made = {"type": "function_call", "id": f"fc_{len(items)}", "call_id": f"call_{len(items)}", "name": name,
                 "arguments": json.dumps(arguments)}  # fmt: skip
-    elif query and recall and not ran:
+    elif query and recall and outputs == bool(command):
         space, tool = spaces.get(recall, ("", recall))
         made = {"type": "function_call", "id": f"fc_{len(items)}", "call_id": f"call_{len(items)}", "name": tool,
                 "arguments": json.dumps({"query": query}), **({"namespace": space} if space else {})}  # fmt: skip
@@ -389,7 +394,7 @@ def begin(
     return Run(host, folder, url, environment, folder / "home" / settings)
 
 
-def ask_later(run: Run, session: Callable[[str, str], None]) -> None:
+def ask_later(run: Run, session: Callable[[str, str], None], *, asking: str = ASKING) -> None:
     """Run a session that is asked about what was done, one about something else, and one that calls recall itself.
 
     What a tool printed is not put before a model unasked: it is reminded of what was asked, with its pointer.
@@ -399,7 +404,8 @@ def ask_later(run: Run, session: Callable[[str, str], None]) -> None:
         session(name, prompt)
         (run.work / f"{name}-requests.json").write_text(json.dumps(Model.requests, indent=1))
         asked = [one for one in Model.requests if prompt in json.dumps(one)]
-        seen = any("recalled text, data and not" in json.dumps(one) for one in asked)
+        texts = [json.dumps(one) for one in asked]
+        seen = any("recalled text, data and not" in text or (wanted and FIRST[0][:40] in text) for text in texts)
         print(f"{'reminded' if seen else 'not reminded'} ({len(asked)} requests): {prompt}")
         if not asked:
             run.faults.append(f"the model was not asked: {prompt}")
@@ -407,7 +413,7 @@ def ask_later(run: Run, session: Callable[[str, str], None]) -> None:
             run.faults.append(f"{'not ' if wanted else ''}reminded at: {prompt}")
     # the MCP server, by a call of its recall
     Model.requests.clear()
-    session("asking", ASKING)
+    session("asking", asking)
     (run.work / "asking-requests.json").write_text(json.dumps(Model.requests, indent=1))
     last = json.dumps(Model.requests[-1:])
     answered = SECRET in last.split("ENDASK")[-1]
@@ -438,7 +444,7 @@ def end(run: Run, events: set[str], *, summaries: bool) -> int:
     run.firsthand("serve", "--stop", check=False)
     log = run.work / "run" / "firsthand" / "hooks.log"
     said = log.read_text().splitlines() if log.exists() else []
-    run.faults += [f"the log of hooks: {line}" for line in said if "the daemon ends: told to" not in line]
+    run.faults += [f"the log of hooks: {line}" for line in said if "the server ends: told to" not in line]
     run.uninstall()
     print("as it should be" if not run.faults else "NOT as it should be:\n  " + "\n  ".join(run.faults))
     return 1 if run.faults else 0
@@ -465,7 +471,7 @@ def _log_once(run: Run, *, summaries: bool) -> None:
     for one in lines:
         said.setdefault(one["kind"], []).append(run.firsthand("show", one["pointer"]))
     prompts, results = said.get("user_message", []), said.get("tool_result", [])
-    for prompt in (*FIRST, RELEVANT, IRRELEVANT, ASKING):
+    for prompt in (*FIRST, RELEVANT, IRRELEVANT):
         if prompts.count(prompt) != 1:
             run.faults.append(f"{prompts.count(prompt)} user messages in the log: {prompt}")
     of_shell = [one for one in results if SECRET in one and "fh:" not in one]

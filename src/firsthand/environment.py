@@ -127,7 +127,7 @@ def extra_command(extra: str) -> str:
         return f"uv tool install --force {package}"
     if tool == "pipx":
         return f"pipx install --force {package}"
-    return f"{shlex.quote(sys.executable)} -m pip install {'-e ' if source else ''}{package}"
+    return f"{shlex.quote(sys.executable)} -m pip install {package}"
 
 
 def removal_command() -> str:

@@ -272,7 +272,7 @@ def test_an_interpreter_that_passes_is_refused(shell, monkeypatch):
     [
         ("/home/a/.local/share/uv/tools/firsthand", "uv tool install --force", "uv tool uninstall firsthand"),
         ("/home/a/.local/share/pipx/venvs/firsthand", "pipx install --force", "pipx uninstall firsthand"),
-        ("/home/a/venv", f"{sys.executable} -m pip install -e", f"{sys.executable} -m pip uninstall firsthand"),
+        ("/home/a/venv", f"{sys.executable} -m pip install", f"{sys.executable} -m pip uninstall firsthand"),
     ],
 )
 def test_what_is_missing_is_named_with_the_command_that_brings_it(shell, monkeypatch, prefix, command, removal):

@@ -55,13 +55,14 @@ def test_a_source_becomes_events_in_its_order_with_their_exact_texts(tmp_path):
 
 
 def test_the_same_file_again_adds_nothing_and_is_not_read(tmp_path):
-    """A file that is as it was is passed over, and its events are counted as known."""
+    """A file that is as it was is passed over, its events are counted as known, and its session is told again."""
     path = put(tmp_path / "pi.jsonl", PI)
     shelf = Shelf()
     take(shelf, path)
     appends = shelf.appends
     report = take(shelf, path)
     assert (report.events_new, report.events_known, report.sources[0].unchanged) == (0, 5, True)
+    assert report.sources[0].sessions == ("pi:0a1b-pi",)
     assert shelf.appends == appends
 
 

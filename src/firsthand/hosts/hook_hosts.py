@@ -78,7 +78,12 @@ class Copilot(Shaped):
     """
 
     def call_of(self, payload: Mapping[str, Any]) -> HookCall:
-        """Make the call of a payload's fields; of a tool's result the text for the model."""
+        """Make the call of a payload's fields; of a tool's result the text for the model.
+
+        VS Code reads the same folder; its camelCase names, which these events never bring, are read as its own.
+        """
+        if "hookEventName" in payload:
+            return HOSTS["vscode"].call_of(payload)
         result = payload.get("tool_result")
         words = result.get("text_result_for_llm") if isinstance(result, Mapping) else None
         return super().call_of({**payload, "tool_result": words} if isinstance(words, str) else payload)

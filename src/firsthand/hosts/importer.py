@@ -136,7 +136,7 @@ class _Run:
         return ImportReport(sources, tuple(self._unknown), self._unknown_count)
 
     def _is_unchanged(self, path: Path, tally: Tally) -> bool:
-        """Pass over a file that is as it was: one lookup and one stat."""
+        """Pass over a file that is as it was; its session is told all the same, since its importer may claim it."""
         cursor = self._keeper.cursor(tally.path)
         if cursor is None or (self._host is not None and self._host.name != cursor.host):
             return False
@@ -147,6 +147,10 @@ class _Run:
             return False
         tally.host, tally.unchanged, tally.branch = cursor.host, True, cursor.branch
         tally.events_known = cursor.events
+        host = next((host for host in registry.HOSTS if host.name == cursor.host), self._host)
+        if host is not None and cursor.events:
+            with OpenSource(path) as source:
+                tally.visit(_session(self._keeper, host, host.session(tally.path, source.head())))
         return True
 
     def _is_settled(self, now: Standing) -> bool:
@@ -194,7 +198,7 @@ class _Reader:
 
     def __init__(self, host: Host, source: OpenSource, tally: Tally, head: bytes, keeper: Keeper) -> None:
         self._host, self._source, self._tally, self._head = host, source, tally, head
-        self._fence_key, self._rules = keeper.fence_key, keeper.rules
+        self._keeper, self._fence_key, self._rules = keeper, keeper.fence_key, keeper.rules
         cursor = keeper.cursor(tally.path)
         self._main = host.session(tally.path, head)
         self._prefix = Prefix()
@@ -262,7 +266,7 @@ class _Reader:
         self._state = reading.state
         if record.fault:
             tally.quarantine(reading.line, reading.offset_bytes, record.fault)
-        session = self._rules.session(f"{self._host.name}:{to_name(record.session or self._main) or UNNAMED}")
+        session = _session(self._keeper, self._host, record.session or self._main)
         record = self._rules.kept(record, session)
         tally.injected += record.injected
         tally.records += bool(record.drafts) or record.injected
@@ -280,6 +284,11 @@ class _Reader:
             self._branch, bool(self._tally.torn_bytes), self._events,
             self._seen.to_text() if self._host.resumable else "", self._rules.awaited,
         )  # fmt: skip
+
+
+def _session(keeper: Keeper, host: Host, bare: str) -> str:
+    """Give a session's name in the log."""
+    return keeper.rules.session(f"{host.name}:{to_name(bare) or UNNAMED}")
 
 
 def _is_bad(reading: Reading) -> bool:
