@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 from firsthand import environment, errors
 from firsthand.context.anatomy import from_event
 from firsthand.context.session_log import SessionVerbs
+from firsthand.environment import extra_command
 from firsthand.errors import InvalidArgument, ServerFailed, StoreBusy
 from firsthand.event import Draft, Event, IdMaker, Kind
 from firsthand.json_codec import from_json, to_json
@@ -388,7 +389,7 @@ def _library() -> Any:
     try:
         return import_module("httpx")
     except ModuleNotFoundError as error:
-        raise InvalidArgument("a client needs the extra client: pip install 'firsthand[client]'") from error
+        raise InvalidArgument(f"a client needs the extra client: {extra_command('client')}") from error
 
 
 class _Wire:

@@ -121,6 +121,8 @@ def passing_python() -> str:
 def extra_command(extra: str) -> str:
     """Give the command that adds an extra to this very installation: from the index or a clone, by uv, pipx or pip."""
     source = _source_folder()
+    if extra != "agents" and import_module("importlib.util").find_spec("starlette"):
+        extra = f"agents,{extra}"  # what uv and pipx install anew has those extras alone that are named
     package = shlex.quote(f"{source or 'firsthand'}[{extra}]")
     tool = _tool()
     if tool == "uv":

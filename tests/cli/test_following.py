@@ -8,9 +8,8 @@ import pytest
 
 from firsthand import Memory
 from firsthand.cli.exits import DAMAGED, DONE, REFUSED
-from firsthand.index.embed import static
 
-WORDLLAMA = pytest.mark.skipif(importlib.util.find_spec("wordllama") is None, reason=static.INSTALL)
+WORDLLAMA = pytest.mark.skipif(importlib.util.find_spec("wordllama") is None, reason="needs the extra static")
 
 
 def test_follow_without_an_embedder(shell):

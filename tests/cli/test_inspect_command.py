@@ -12,6 +12,7 @@ import pytest
 from hook_runs import prompt, until
 
 from firsthand import InvalidArgument, Kind, Memory
+from firsthand.environment import extra_command
 from firsthand.server import http_server
 from firsthand.server.daemon_stores import Stores
 from firsthand.server.http_server import HttpServer, listen
@@ -112,6 +113,6 @@ def test_without_the_extra_there_is_no_port_and_the_server_says_what_is_missing(
     monkeypatch.setattr(http_server, "EXTRA", ("starlette", "no_such_library"))
     server = HttpServer(Stores(), lambda _text: None)
     assert (server.url, server.waiting) == ("", None)
-    assert server.missing.endswith("no_such_library is not installed: pip install 'firsthand[agents]'")
+    assert server.missing.endswith("no_such_library is not installed: " + extra_command("agents"))
     with pytest.raises(InvalidArgument, match="no_such_library"):
         HttpServer(Stores(), lambda _text: None, port=0)

@@ -256,7 +256,7 @@ COMMANDS: dict[str, list[str] | str] = {
     "recall": ["recall {query}", "recall {query} --explain", f"recall {RARE} --json"],
     "show": ["show {their_pointer}", "show {pointer}"],
     "timeline": ["timeline", "timeline --session {their_session}"],
-    "doctor": ["doctor", "doctor --json", "doctor --history", "doctor --missed {their_pointer} --session {session}"],
+    "doctor": ["doctor", "doctor --json", "doctor --missed {their_pointer} --session {session}"],
     "serve": OWN,
     "inspect": OWN,
     "session list": ["session list", "session list --json"],

@@ -63,8 +63,8 @@ _N = TypeVar("_N", int, float)
 FIRST = 8
 """So many of the commands are what a newcomer needs."""
 
-_ABOUT = """Firsthand: memory for LLM agents that keeps the source.
-Record everything, find it again, prove that nothing changed."""
+_ABOUT = """Your agents remember: what was said, run and decided comes back when it matters,
+word for word, with a pointer to its source. A folder of yours; no key, no model."""
 
 _OPTIONS = """options of every command:
   --store PATH       folder of the store; else $FIRSTHAND_STORE, or ~/.firsthand

@@ -12,11 +12,9 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from firsthand import InvalidArgument, Unresolvable, __version__, environment
 from firsthand.agents.agent import agents_of
-from firsthand.agents.health_line import looks
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import shown, table
 from firsthand.cli.exits import DAMAGED, DONE
@@ -27,11 +25,10 @@ from firsthand.health.modes import name_failure
 from firsthand.health.report import Finding, HealthReport
 from firsthand.health.surroundings import DaemonState, Look
 from firsthand.hosts.installation import installed
+from firsthand.json_codec import to_json
 from firsthand.server import hook_client, launcher
-from firsthand.value import asdict
 
 NAMES_SHOWN_MAX = 5
-TRENDS_SHOWN_MAX = 30
 _COLOURS = {"broken": "bad", "degraded": "warn", "note": "faint"}
 _MEASURES = ("PC", "SRR", "ATR", "effective", "contradiction")
 
@@ -39,27 +36,23 @@ _MEASURES = ("PC", "SRR", "ATR", "effective", "contradiction")
 def add(parser: Parser) -> None:
     """Add the arguments."""
     parser.describe(
-        _doctor, "Check every stage of the memory, and say what is broken and what to type.",
+        _doctor, "Check the memory; say what is broken and what to type.",
         """
         firsthand doctor                        exit code 3 when a stage is broken or degraded
         firsthand doctor --json --no-canary     for a script; nothing is written but the report itself
         firsthand doctor --agent web-3f2a1c --deep
-        firsthand doctor --history              how it went over time
         firsthand doctor --missed fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY --session claude-code:5b0a6c1e
         """,
     )  # fmt: skip
     parser.add_argument("--agent", default="", metavar="NAME", help="measure this agent alone")
     parser.add_argument("--deep", action="store_true", help="verify the whole log and index, test every episode")
     parser.add_argument("--no-canary", action="store_true", help="send nothing through the hooks")
-    parser.add_argument("--history", action="store_true", help="show earlier reports instead")
     parser.add_argument("--missed", metavar="POINTER", help="name why an agent did not use this event, with --session")
     parser.add_argument("--session", default="", metavar="NAME", help="with --missed: where it should have")
 
 
 def _doctor(chosen: argparse.Namespace, out: Output) -> int:
     store = Path(chosen.store) if chosen.store else environment.default_store()
-    if chosen.history:
-        return _trends(store, out)
     if chosen.missed or chosen.session:
         return _missed(chosen, out)
     cwd = Path.cwd()
@@ -71,21 +64,10 @@ def _doctor(chosen: argparse.Namespace, out: Output) -> int:
     out.progress(lambda: f"looking at {store}")
     report = examine(store, namespace=chosen.namespace, look=look)
     if out.as_json:
-        out.json(_form(report))
+        out.json(to_json(report) | {"severity": report.severity, "line": report.line, "state": report.state})
     else:
         _say(report, out)
     return DONE if report.ok else DAMAGED
-
-
-def _form(report: HealthReport) -> dict[str, Any]:
-    """Give a report as JSON: times and words as text, rates as hits of so many."""
-    fields = asdict(report)
-    fields["time"] = str(report.time)
-    fields["looked_at"] = [str(stage) for stage in report.looked_at]
-    fields |= {"severity": report.severity, "ok": report.ok, "line": report.line, "state": report.state}
-    for finding in fields["findings"]:
-        finding["stage"], finding["severity"] = str(finding["stage"]), str(finding["severity"])
-    return fields
 
 
 def _say(report: HealthReport, out: Output) -> None:
@@ -128,36 +110,6 @@ def _rows(report: HealthReport) -> Sequence[tuple[str, ...]]:
         )
         for agent in report.agents
     ]  # fmt: skip
-
-
-def _trends(store: Path, out: Output) -> int:
-    """Show the looks that were kept, oldest first."""
-    history = looks(store)
-    if out.as_json:
-        for look in history:
-            out.json(look)
-        return DONE
-    lines = [("time", "state", "stages", "measures")]
-    lines += [
-        (look["time"][:16], look["severity"], ", ".join(look.get("stages", ())) or "-", _measured(look))
-        for look in history[-TRENDS_SHOWN_MAX:]
-    ]
-    for line in table(lines):
-        out.line(line)
-    if len(history) > TRENDS_SHOWN_MAX:
-        out.remark(f"{len(history) - TRENDS_SHOWN_MAX:,} older ones: --json")
-    return DONE
-
-
-def _measured(look: dict[str, Any]) -> str:
-    """Sum up the measures of all agents of a look."""
-    agents = look.get("agents", {}).values()
-    parts = []
-    for name in _MEASURES[:4]:
-        pairs = [health[name] for health in agents if name in health]
-        hits, of = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
-        parts += [f"{name} {100 * hits / of:.0f} %"] if of else []
-    return "  ".join(parts)
 
 
 def _missed(chosen: argparse.Namespace, out: Output) -> int:

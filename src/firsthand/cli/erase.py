@@ -25,6 +25,7 @@ from firsthand.cli.serve import end_server
 from firsthand.cli.stores import Damaged, to_write, walk
 from firsthand.event import spellings
 from firsthand.health.proof import Proof, drawn, proof_of, whole_records
+from firsthand.json_codec import to_json
 from firsthand.server import spool
 from firsthand.server.hook_answers import answered
 
@@ -174,37 +175,30 @@ def _prove(memory: Memory, done: Erasure, strings: Sequence[str], containing: st
 
 def _say_done(done: Erasure, proof: Proof, out: Output) -> None:
     if out.as_json:
-        out.json({
-            "erased": [f"fh:{name}" for name in done.erased], "already": [f"fh:{name}" for name in done.already],
-            "artifacts_removed": done.artifacts_removed, "artifacts_kept": done.artifacts_kept,
-            "recorded": list(done.pointers), "files": list(done.files), "calls": list(done.calls), "proof": {
-                "strings": proof.strings, "found": list(proof.leads), "elsewhere": list(proof.elsewhere),
-                "expands": list(proof.expands), "scanned": list(proof.scanned), "calls": list(proof.calls),
-                "chain": proof.chain, "ok": proof.ok,
-            },
-        })  # fmt: skip
+        pointers = {
+            "erased": [f"fh:{name}" for name in done.erased],
+            "already": [f"fh:{name}" for name in done.already],
+        }
+        out.json(to_json(done) | pointers | {"recorded": done.pointers, "proof": to_json(proof) | {"ok": proof.ok}})
         return
     out.line(f"erased {count(len(done.erased), 'event')} and {count(done.artifacts_removed, 'artifact')}")
-    if done.calls:
-        out.line(f"taken out of {count(len(done.calls), 'file')} of calls that hooks kept")
-    if done.artifacts_kept:
-        out.line(f"{count(done.artifacts_kept, 'artifact')} kept, since other events hold the same bytes")
-    for address in done.pointers:
-        out.line(f"recorded as {address}")
-    for path in done.files[:SHOWN_MAX]:
-        out.line(f"still in a file that is yours: {shown(path)}")
-    if len(done.files) > SHOWN_MAX:
-        out.line(f"... and in {len(done.files) - SHOWN_MAX:,} further ones: --json")
-    out.line(f"looked for {count(proof.strings, 'string')} drawn from it: {len(proof.leads)} lead to an erased event")
-    if proof.expands:
-        out.line(f"still to be read: {', '.join(proof.expands)}")
-    if proof.scanned:
-        out.line(f"the text asked for is still in: {', '.join(proof.scanned)}")
-    if proof.calls:
-        out.line(f"the text asked for is still in: {', '.join(map(shown, proof.calls))}")
-    if proof.elsewhere:
-        some = ", ".join(list(proof.elsewhere)[:5])
-        out.line(f"the same strings also stand in {count(len(proof.elsewhere), 'event')} that were not erased: {some}")
-    damaged = out.style("the store does not verify: firsthand store verify", "bad")
-    out.line("the chain verifies" if proof.chain else damaged)
+    strings = count(proof.strings, "string")
+    elsewhere, some = count(len(proof.elsewhere), "event"), [*proof.elsewhere][:5]
+    lines = [
+        (done.calls, f"taken out of {count(len(done.calls), 'file')} of calls that hooks kept"),
+        (done.artifacts_kept, f"{count(done.artifacts_kept, 'artifact')} kept, since other events hold the same bytes"),
+        *((address, f"recorded as {address}") for address in done.pointers),
+        *((path, f"still in a file that is yours: {shown(path)}") for path in done.files[:SHOWN_MAX]),
+        (done.files[SHOWN_MAX:], f"... and in {len(done.files) - SHOWN_MAX:,} further ones: --json"),
+        (True, f"looked for {strings} drawn from it: {len(proof.leads)} lead to an erased event"),
+        (proof.expands, f"still to be read: {', '.join(proof.expands)}"),
+        (proof.scanned, f"the text asked for is still in: {', '.join(proof.scanned)}"),
+        (proof.calls, f"the text asked for is still in: {', '.join(map(shown, proof.calls))}"),
+        (proof.elsewhere, f"the same strings also stand in {elsewhere} that were not erased: {', '.join(some)}"),
+        (proof.chain, "the chain verifies"),
+        (not proof.chain, out.style("the store does not verify: firsthand store verify", "bad")),
+    ]  # fmt: skip
+    for is_so, line in lines:
+        if is_so:
+            out.line(line)
     out.remark("backups and exports made earlier still hold it")

@@ -15,12 +15,12 @@ from firsthand.errors import InvalidArgument
 
 GROUP = "firsthand.commands"
 """Of entry points: each names a function that takes the commands, and a function that makes a command."""
-INSTALL = "pip install firsthand-evals"
+INSTALL = "pip install firsthand-evals, or in a clone: pip install -e packages/firsthand-evals"
 
 
 def add(parser: Parser) -> None:
     """Take whatever is typed, and refuse it."""
-    parser.describe(_refuse, f"Run the papers' evaluations, on any memory ({INSTALL}).", "firsthand eval list")
+    parser.describe(_refuse, "Run the papers' evaluations, on any memory.", "firsthand eval list")
     parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
 

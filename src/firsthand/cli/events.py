@@ -24,7 +24,7 @@ AROUND_CHARACTERS = 2_000  # of each event beside the one that was asked for
 def add_show(parser: Parser) -> None:
     """Add the arguments of show."""
     parser.describe(
-        _show, "Show what a pointer addresses: exact bytes to a pipe or file, safely escaped on a terminal.",
+        _show, "Show what a pointer addresses; a pipe gets the exact bytes.",
         """
         firsthand show fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY
         firsthand show fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY@L100-120

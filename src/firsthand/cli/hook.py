@@ -15,7 +15,7 @@ from firsthand.server import hook_client
 def add(parser: Parser) -> None:
     """Add the arguments."""
     parser.describe(
-        _hook, "Answer one hook of an agent's host: JSON on standard input, the answer on output.",
+        _hook, "Answer one hook of an agent's host, as JSON.",
         "firsthand hook claude-code < payload.json",
     )  # fmt: skip
     parser.add_argument(

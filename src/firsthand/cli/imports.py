@@ -36,7 +36,7 @@ def add(parser: Parser) -> None:
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; none: the hosts' usual places")
     parser.add_argument(
         "--map", action="append", default=[], type=pair, metavar="NAME=FIELD",
-        help="for JSON lines: the field that is content, kind, time, session, agent or id",
+        help="of JSON lines: which field is content, kind, time, session ...",
     )  # fmt: skip
 
 

@@ -37,7 +37,7 @@ LIMIT = 10
 def add(parser: Parser) -> None:
     """Add the arguments."""
     parser.describe(
-        _recall, "Find events by their words and exact strings; an empty answer says why it is empty.",
+        _recall, "Find events by words and exact strings; empty answers say why.",
         """
         firsthand recall connection refused
         firsthand recall app/main.py:212 --kind tool_result --since 2026-01-01

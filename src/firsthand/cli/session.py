@@ -56,7 +56,7 @@ def add(group: Parser) -> None:
 
 def _add_append(group: Parser) -> None:
     command = group.command(
-        "append", _append, "Append one event and print its pointer; on return it is on disk.",
+        "append", _append, "Append one event and print its pointer.",
         """
         firsthand session append "never deploy on a friday" --session house-rules
         make test 2>&1 | firsthand session append --session build --kind tool_result --tool make

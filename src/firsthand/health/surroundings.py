@@ -19,6 +19,7 @@ from shutil import which
 from firsthand.agents import faults, health_line, jobs, settings
 from firsthand.agents.pulse import Fired
 from firsthand.agents.waiting_calls import KeptCalls
+from firsthand.environment import extra_command
 from firsthand.health import rows
 from firsthand.health.report import Finding, Stage, broken, degraded, note
 from firsthand.hosts.hook import HookEvent
@@ -322,4 +323,4 @@ def switches(seen: Around) -> Iterator[Finding]:
         yield note(Stage.SETTINGS, what, f"firsthand agent switch {off[0]} on")
     if chosen.redact and not secret_library.is_installed():
         what = "secrets are replaced by their shape alone; more vendors' keys are known with the extra"
-        yield note(Stage.SETTINGS, what, f"pip install '{secret_library.EXTRA}'")
+        yield note(Stage.SETTINGS, what, extra_command("secrets"))

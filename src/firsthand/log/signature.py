@@ -14,6 +14,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from firsthand.environment import extra_command
 from firsthand.errors import InvalidArgument, QueryError
 from firsthand.value import value
 
@@ -123,4 +124,4 @@ def _need_extra() -> None:
     try:
         import cryptography  # noqa: F401, PLC0415 - an extra
     except ImportError as error:
-        raise InvalidArgument("signed heads need an extra: pip install 'firsthand[sign]'") from error
+        raise InvalidArgument(f"signed heads need an extra: {extra_command('sign')}") from error

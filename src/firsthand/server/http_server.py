@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from firsthand import InvalidArgument, environment
+from firsthand.environment import extra_command
 from firsthand.server.auth import HOST, Keys, Token, token_of
 from firsthand.server.daemon_stores import Stores
 
@@ -23,7 +24,7 @@ PORT = 8321
 """Where nobody names another one; taken, any free one is."""
 EXTRA = ("starlette", "uvicorn", "jinja2")
 CLOSING_S = 2
-MISSING = "pages and MCP over HTTP need the extra agents, and {} is not installed: pip install 'firsthand[agents]'"
+MISSING = "pages and MCP over HTTP need the extra agents, and {} is not installed: {}"
 
 
 class HttpServer:
@@ -47,7 +48,7 @@ class HttpServer:
         """
         self._stores, self._log = stores, log
         absent = next((name for name in EXTRA if find_spec(name) is None), "")
-        self.missing = MISSING.format(absent) if absent else ""
+        self.missing = MISSING.format(absent, extra_command("agents")) if absent else ""
         if absent and port is not None:
             raise InvalidArgument(self.missing)
         self.asked, self.working = 0.0, 0

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 
 from firsthand.server.daemon_stores import Stores
 from firsthand.server.hook_client import Call
-from firsthand.server.mcp_sdk import MISSING, serve_lines
+from firsthand.server.mcp_sdk import missing, serve_lines
 
 LINE_BYTES_MAX = 64 << 20
 
@@ -38,7 +38,7 @@ class McpLines:
 
     @property
     def missing(self) -> str:
-        return "" if find_spec("mcp") else MISSING
+        return "" if find_spec("mcp") else missing()
 
     def take(self, connection: socket.socket, call: Call, whose: bytes) -> None:
         """Serve a session over a connection until its other end closes."""

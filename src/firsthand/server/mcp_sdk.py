@@ -13,10 +13,15 @@ from typing import Any
 from urllib.parse import unquote
 
 from firsthand import InvalidArgument
+from firsthand.environment import extra_command
 from firsthand.value import value
 
-MISSING = "the MCP server needs the extra agents, and mcp is not installed: pip install 'firsthand[agents]'"
 Answering = Callable[[Mapping[str, Any], Any], Awaitable[Any]]
+
+
+def missing() -> str:
+    """Say that the library of MCP is not installed, and what to type."""
+    return f"the MCP server needs the extra agents, and mcp is not installed: {extra_command('agents')}"
 
 
 @value
@@ -53,7 +58,7 @@ def load() -> Sdk:
     try:
         import_module("mcp")
     except ModuleNotFoundError as error:
-        raise InvalidArgument(MISSING) from error
+        raise InvalidArgument(missing()) from error
     try:
         base, types, major = import_module("mcp.server.mcpserver"), import_module("mcp_types"), 2
     except ModuleNotFoundError:  # the older major

@@ -133,7 +133,9 @@ def _package(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise InvalidArgument(f"counting this way needs {name}: pip install 'firsthand[tokens]'") from error
+        raise InvalidArgument(
+            f"counting this way needs {name}: pip install 'firsthand[tokens]', in a clone pip install -e '.[tokens]'"
+        ) from error
 
 
 def _digest(data: bytes) -> str:

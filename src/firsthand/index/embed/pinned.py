@@ -11,6 +11,7 @@ import hashlib
 import importlib.util
 from pathlib import Path
 
+from firsthand.environment import extra_command
 from firsthand.errors import ModelUnavailable
 from firsthand.value import value
 
@@ -30,11 +31,11 @@ class PinnedFile:
     sha256: str
 
 
-def read(file: PinnedFile, install: str) -> bytes:
+def read(file: PinnedFile, extra: str) -> bytes:
     """Read a file of a package, checked.
 
     Args:
-        install: what to type when it is not there.
+        extra: the one that brings it.
 
     Raises:
         ModelUnavailable: it is not installed, or not the file that is meant.
@@ -43,12 +44,12 @@ def read(file: PinnedFile, install: str) -> bytes:
     folders = list(spec.submodule_search_locations or ()) if spec is not None else []
     path = next((path for folder in folders if (path := Path(folder) / file.path).is_file()), None)
     if path is None:
-        raise ModelUnavailable(f"{file.package}/{file.path} is not installed; run: {install}")
+        raise ModelUnavailable(f"{file.package}/{file.path} is not installed; run: {extra_command(extra)}")
     data = path.read_bytes()
     digest = hashlib.sha256(data).hexdigest()
     if digest != file.sha256:
         raise ModelUnavailable(
             f"{path} is not the file that was measured: its SHA-256 is {digest}, expected {file.sha256}. Install the "
-            f"version of the package that has it ({install}), or use it through callable_embedder under another name."
+            f"version that has it ({extra_command(extra)}), or use it through callable_embedder under another name."
         )
     return data

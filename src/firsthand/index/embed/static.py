@@ -16,11 +16,11 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from firsthand.environment import extra_command
 from firsthand.errors import ModelUnavailable
 
 from .pinned import PinnedFile, read
 
-INSTALL = "pip install 'firsthand[static]'"
 TABLE = PinnedFile(
     "wordllama",
     "weights/l2_supercat_256.safetensors",
@@ -73,11 +73,11 @@ class Static:
             import numpy  # noqa: ICN001, PLC0415 - an extra
             import tokenizers  # noqa: PLC0415
         except ModuleNotFoundError as error:
-            raise ModelUnavailable(f"embedder static needs {error.name}; run: {INSTALL}") from error
-        tokenizer = tokenizers.Tokenizer.from_str(read(TOKENIZER, INSTALL).decode())
+            raise ModelUnavailable(f"embedder static needs {error.name}; run: {extra_command('static')}") from error
+        tokenizer = tokenizers.Tokenizer.from_str(read(TOKENIZER, "static").decode())
         tokenizer.no_padding()
         tokenizer.no_truncation()
-        data = read(TABLE, INSTALL)
+        data = read(TABLE, "static")
         (length,) = struct.unpack_from("<Q", data)
         (facts,) = (entry for name, entry in json.loads(data[8 : 8 + length]).items() if name != "__metadata__")
         table = numpy.frombuffer(data, "<f2", offset=8 + length).reshape(facts["shape"])
