@@ -86,13 +86,13 @@ def test_a_client_makes_spans_of_its_own(spans):
 
 
 def test_nobody_else_pays_for_it(tmp_path):
-    """A program that has not loaded OpenTelemetry does not by using a memory, nor a client of Prometheus."""
+    """Using a memory loads no OpenTelemetry, and the process of a hook loads no event loop."""
     source = (
         "import sys; from firsthand import Memory\n"
         f"with Memory({str(tmp_path / 'store')!r}) as memory:\n"
         "    memory.session('s').user('hello'); memory.recall('hello')\n"
         "import firsthand.server.daemon\n"
-        "print([name for name in sys.modules if name.startswith(('opentelemetry', 'prometheus'))])"
+        "print([name for name in sys.modules if name.startswith(('opentelemetry', 'prometheus', 'asyncio'))])"
     )
     assert subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True).stdout == "[]\n"
 

@@ -26,6 +26,7 @@ import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import firsthand
@@ -35,8 +36,10 @@ from firsthand.server.daemon_stores import Stores
 from firsthand.server.hook_answers import Handler, send, work
 from firsthand.server.hook_client import ANSWERED, BUSY, LEAVE, PATIENT_MS, TAKEN, VERSION, Call
 from firsthand.server.http_server import HttpServer
-from firsthand.server.mcp_lines import McpLines
 from firsthand.server.measures import memory_bytes
+
+if TYPE_CHECKING:
+    from firsthand.server.mcp_lines import McpLines
 
 IDLE_S = 15 * 60.0
 LOOK_S = 5.0
@@ -128,7 +131,7 @@ class _Daemon:
         self._stores = Stores()
         self._handler = Handler(folder, self._stores)
         self._jobs = Jobs(self._stores, self._log, self._failed, self._wake)
-        self._mcp = McpLines(self._stores, self._log)
+        self._mcp: McpLines | None = None
         self._slots = threading.BoundedSemaphore(CONNECTIONS_MAX)
         self._workers = ThreadPoolExecutor(THREADS_MAX, "hook")
         self._code, self._begun = _code(), time.time()
@@ -171,7 +174,7 @@ class _Daemon:
                 self._stop(hangs)
             if ready or self._running or self._jobs.busy:
                 asked = time.monotonic()
-            elif time.monotonic() - max(asked, self._mcp.asked, self._http.asked if self._http else 0.0) > IDLE_S:
+            elif time.monotonic() - max(asked, *(side.asked for side in (self._mcp, self._http) if side)) > IDLE_S:
                 self._stop(f"idle for {IDLE_S / 60:.0f} minutes")
             if self._woken in ready:
                 self._woken.recv(4_096)
@@ -241,11 +244,19 @@ class _Daemon:
         elif call.operation == "link":
             send(connection, ANSWERED, json.dumps(self._link(call, payload)).encode())
         elif call.operation == "mcp":
-            send(connection, ANSWERED, (missing := self._mcp.missing).encode())
-            if not missing:
-                self._mcp.take(connection.dup(), call, payload)
+            self._bridge(connection, call, payload)
         else:
             self._hook(connection, call, payload, came)
+
+    def _bridge(self, connection: socket.socket, call: Call, whose: bytes) -> None:
+        """Have a session of MCP served over a connection."""
+        from firsthand.server.mcp_lines import McpLines  # noqa: PLC0415 - asyncio: hooks do not pay for it
+
+        with self._counting:
+            sessions = self._mcp = self._mcp or McpLines(self._stores, self._log)
+        send(connection, ANSWERED, sessions.missing.encode())
+        if not sessions.missing:
+            sessions.take(connection.dup(), call, whose)
 
     def _hook(self, connection: socket.socket, call: Call, payload: bytes, came: float) -> None:
         with self._counting:
