@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from firsthand import Kind, Trust
 from firsthand.agents.reminders import TOKENS_MAX, remind
 from firsthand.agents.settings import Settings
@@ -55,15 +57,23 @@ def test_of_a_tools_output_the_call_is_named(memory):
     assert "zorblatt" not in text
 
 
-def test_a_short_or_failed_result_brings_nothing_up(memory):
-    """A result that is soon asked for anew, or that tells of a failure, names no call."""
+@pytest.mark.parametrize(
+    ("output", "shown"), [(TOLD, False), (f"exit code 2 {TOLD} " * 9, False), (f"{TOLD} " * 9, True)]
+)
+def test_a_short_or_failed_result_brings_nothing_up(memory, output, shown):
+    """A result that is soon asked for anew, or that tells of a failure, names no call; another one does."""
 
     def tool(session):
-        for number, output in enumerate((TOLD, f"exit code 2 {TOLD} " * 9)):
-            call = session.tool_call("bash", {"command": f"make beacon{number} Quarzwerk"})
-            session.tool_result(call, output, tool="bash")
+        session.tool_result(session.tool_call("bash", {"command": "make beacon Quarzwerk"}), output, tool="bash")
 
-    assert remind(past(memory, tool), ASKED, "s", Settings(band=Band.UNLIKELY)).text == ""
+    text = remind(past(memory, tool), ASKED, "s", Settings(band=Band.UNLIKELY)).text
+    assert ("make beacon" in text) == shown
+
+
+def test_a_message_of_few_words_is_not_shown(memory):
+    """What says nothing to who does not know what was said before is left out, however well it fits."""
+    agent = past(memory, lambda session: session.agent("Which beacon, the Quarzwerk?"))
+    assert "Quarzwerk" not in remind(agent, ASKED, "s", Settings(band=Band.UNLIKELY)).text
 
 
 def test_what_nobody_said_is_not_shown(memory):

@@ -70,6 +70,19 @@ def test_the_first_and_last_requests_and_the_last_answer(memory):
     ]
 
 
+def test_a_later_request_that_came_to_nothing_is_not_the_last(memory):
+    """A request that changed nothing and brought no answer that says something gives way once another one follows."""
+    session = memory.session("s")
+    session.user("Please move the retry queue of the gateway to its own file.")
+    run(session, "git mv retry.py queue.py")
+    session.user("Please read the long manual of the mail gateway in full.")
+    run(session, "cat manual.md")
+    session.agent("Done.")
+    assert [line[:16] for line in told(record_of(memory), SAID)] == ["user, first: Ple", "user, last: Plea"]
+    session.user("ok")
+    assert [line[:16] for line in told(record_of(memory), SAID)] == ["user, first: Ple"]
+
+
 def test_an_episode_tells_of_requests_that_changed_something(memory):
     """Between the first and the last request those are told on which a file was changed, and no others."""
     session = memory.session("s")
