@@ -189,6 +189,7 @@ class WordFinder:
             for pair in pairwise(stem for _, _, stem in tokenize(to_bytes(text)))
         }
         self._pairs = {pair: weight for pair, weight in together.items() if weight}
+        self._known: dict[bytes, list[Mark]] = {}  # a preview is mostly cut more than once
         self._parts = [word for word in _WORD.findall(text.casefold()) if len(word) >= PART_CHARACTERS_MIN]
 
     def exact(self, readings: Iterable[Reading]) -> tuple[str, ...]:
@@ -198,6 +199,8 @@ class WordFinder:
 
     def marks(self, data: bytes) -> list[Mark]:
         """Find words and strings in a text, in order; where there are none, the question's words inside of others."""
+        if (known := self._known.get(data)) is not None:
+            return known
         weights, pairs = self._weights, self._pairs
         tokens = self._tokenize(data)
         marks = [Mark(start, end, stem, weights[stem]) for start, end, stem in tokens if stem in weights]
@@ -214,4 +217,5 @@ class WordFinder:
                 at = folded.find(part.encode())
                 if at >= 0:
                     marks.append(Mark(at, at + len(part.encode()), part, 1.0))
-        return sorted(marks, key=lambda mark: (mark.start, mark.end))
+        self._known[data] = marks = sorted(marks, key=lambda mark: (mark.start, mark.end))
+        return marks
