@@ -50,7 +50,7 @@ def test_a_new_agent_is_told_nothing(agent):
 
 
 def test_the_last_session_is_told_as_it_is_on_record(agent):
-    """What was asked first and last, the last answer, files and commits, with pointers; older sessions are counted."""
+    """What was asked and is not done, the last answer, and commits, with pointers; older sessions are counted."""
     one = session(agent, "one")
     one.user("Ship the exporter to the staging host.", time=at(0))
     one.agent("It is on staging.", time=at(1))
@@ -67,13 +67,10 @@ def test_the_last_session_is_told_as_it_is_on_record(agent):
     made = agent.preamble()
     assert "## The last session: 2026-09-21 14:15 to 14:19, 2 requests\n" in made.text
     live = lines(made, "episodic")
-    assert live[:2] == [
-        "user, first: \u201cMove the retry queue of the gateway to its own file.\u201d",
-        "user, last: \u201cAnd now document by hand how the retry queue is drained.\u201d",
-    ]
-    assert live[2].startswith("the agent said: \u201cDocumented by hand in the manual. It is long.")
-    assert live[2].endswith("It is long. ...\u201d")
-    assert live[3:] == ["changed: `src/queue.py`", "commit 1a2b3c4: \u201cmove the queue\u201d"]
+    assert live[0] == "user, last: \u201cAnd now document by hand how the retry queue is drained.\u201d"
+    assert live[1].startswith("the agent said: \u201cDocumented by hand in the manual. It is long.")
+    assert live[1].endswith("It is long. ...\u201d")
+    assert live[2:] == ["commit 1a2b3c4: \u201cmove the queue\u201d"]  # which tells of what came before it
     assert "exporter" not in made.text
     assert "[Not in this preamble: 1 earlier session]" in made.text
     assert "subagent" not in made.text
@@ -244,7 +241,7 @@ def test_a_long_session_is_read_at_its_ends_only(agent, memory):
     for one in made("noument", total=300):
         episode(agent, one.name, one.session, "\n".join(one.said) * 20)
     assert (
-        "requests in the 1,040 of 20,000 events that were read\n- user, first: \u201cplease look at line 0 of the log"
+        "requests in the 1,040 of 20,000 events that were read\n- user: \u201cplease look at line 0 of the log"
         in agent.preamble().text
     )
     start = time.process_time()

@@ -55,8 +55,8 @@ def test_the_first_and_last_requests_and_the_last_answer(memory):
     record = record_of(memory)
     assert record.requests == 5
     assert told(record, SAID) == [
-        "user, first: Please move the retry queue to its own file.",
-        "user, later: And now document by hand how the retry queue is drained.",
+        "user: Please move the retry queue to its own file.",
+        "user: And now document by hand how the retry queue is drained.",
         "the agent said: Documented in docs/queue.md, with an example.",
     ]
     session.user("and now look after the mail queue of the gateway")
@@ -78,9 +78,11 @@ def test_a_later_request_that_came_to_nothing_is_not_the_last(memory):
     session.user("Please read the long manual of the mail gateway in full.")
     run(session, "cat manual.md")
     session.agent("Done.")
-    assert [line[:16] for line in told(record_of(memory), SAID)] == ["user, first: Ple", "user, last: Plea"]
+    assert [line.partition(" the ")[0] for line in told(record_of(memory), SAID)] == [
+        "user: Please move", "user, last: Please read"
+    ]  # fmt: skip
     session.user("ok")
-    assert [line[:16] for line in told(record_of(memory), SAID)] == ["user, first: Ple"]
+    assert [line.partition(" the ")[0] for line in told(record_of(memory), SAID)] == ["user: Please move"]
 
 
 def test_an_episode_tells_of_requests_that_changed_something(memory):
@@ -91,7 +93,7 @@ def test_an_episode_tells_of_requests_that_changed_something(memory):
         session.user(f"Next comes step {number} with the zebra lexer.")
         run(session, action)
     assert [line.partition(" with")[0] for line in told(record_of(memory), SAID, later=4)] == [
-        "user, first: Next comes step 0", "user: Next comes step 1", "user, last: Next comes step 3"
+        "user: Next comes step 0", "user: Next comes step 1", "user, last: Next comes step 3"
     ]  # fmt: skip
 
 
@@ -103,7 +105,7 @@ def test_what_says_nothing_by_itself_is_no_first_or_last_request(memory):
         session.user(text)
         session.agent("It does.")
     assert told(record_of(memory), SAID) == [
-        "user, first: which of both sorts of long lists runs faster?", "user, last: same for src/agents/lists.py please"
+        "user: which of both sorts of long lists runs faster?", "user, last: same for src/agents/lists.py please"
     ]  # fmt: skip
     other = memory.session("o")
     other.user("sort these files by their size, please")
@@ -150,17 +152,21 @@ def test_files_commits_and_open_calls(memory):
     for path in ("src/old.py", "/srv/app/src/gone.py"):
         session.tool_result(session.tool_call("edit", {"file_path": path}), "ok", tool="edit")
     run(session, "cd /srv/app && git mv src/old.py src/new.py && rm -f src/gone.py")
+    assert told(record_of(memory), CHANGED) == ["src/a.py", "src/b.py"]
+    session.user("please mend the lock of the slow parser")
+    assert told(record_of(memory), SAID) == ["user: please mend the lock of the slow parser"]
     commit = session.tool_call("bash", {"command": "git commit -m 'mend the lock'"})
     result = session.tool_result(commit, "[main 1a2b3c4] mend the lock\n 1 file changed", tool="bash")
     session.tool_call("bash", {"command": "sleep 5"})
-    session.user("stop that and go on with the parser")
+    session.user("stop that now")
     session.tool_call("bash", {"command": "npm publish"})
     session.tool_call("bash", {"command": "cat package.json"})
     session.tool_call("read", {"file_path": "package.json"})
     record = record_of(memory)
-    assert told(record, CHANGED) == ["src/a.py", "src/b.py"]
+    assert (told(record, CHANGED), told(record, SAID)) == ([], [])  # what a commit came after is done
+    assert told(record, SAID, later=4) == ["user: please mend the lock of the slow parser"]
     assert told(record, "Commits") == ["commit 1a2b3c4: mend the lock"]
-    assert record.commits[0].result == result.pointer
+    assert record.commits[0].facts == (result.pointer,)
     assert told(record, OPEN) == ["no result on record: bash: npm publish"]
 
 

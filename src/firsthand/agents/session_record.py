@@ -83,17 +83,6 @@ class Change:
 
 
 @value
-class Commit:
-    """A commit: its message as the call has it, its name as the result has it."""
-
-    name: str
-    message: str
-    call: str
-    result: str
-    time: Moment
-
-
-@value
 class Failure:
     """A command that failed, its last run."""
 
@@ -147,7 +136,10 @@ class SessionRecord:
         """The first request that says something, of those on which something was called if there is such a one."""
         self._is_work = False
         self.changes: dict[str, Change] = {}
-        self.commits: list[Commit] = []
+        self.commits: list[Piece] = []
+        """Their messages as the calls have them, under their names as the results have them."""
+        self.done = 0
+        """The position of the last commit."""
         self.failed: dict[str, Failure] = {}
         self.runs: dict[str, int] = {}
         """Where a line last went well, by position."""
@@ -259,9 +251,11 @@ class SessionRecord:
             if len(self.changes) < FILES_MAX:
                 self.changes[path] = Change(path, call.pointer, times + 1, event.position)
         made = commands.commit(commands.doing(call.command), event.text[: commands.HEAD_CHARACTERS])
-        if made is not None and len(self.commits) < COMMITS_MAX:
-            message = commands.doing(call.command).removeprefix(commands.COMMITTED)
-            self.commits.append(Commit(made.name, message, call.pointer, event.pointer, call.time))
+        if made is not None:
+            self.done, message = event.position, commands.doing(call.command).removeprefix(commands.COMMITTED)
+            self.commits.append(Piece(message, (call.pointer,), (event.pointer,), head=f"commit {made.name[:12]}",
+                                      section=COMMITS, time=call.time))  # fmt: skip
+            del self.commits[:-COMMITS_MAX]
         if self.turns and (call.files or made is not None):
             self.turns[-1].changed = True
 
@@ -281,17 +275,20 @@ class SessionRecord:
     def pieces(self, *, later: int = LATER_MAX) -> Iterator[Piece]:
         """Yield what is on record, section by section, the most telling of each first, what was said in its order.
 
+        What a commit came after is done: the commit tells of the files, and of requests the first alone is kept, where
+        more than where the work stands is told.
+
         Args:
-            later: of how many requests between the first and the last one to tell.
+            later: of how many requests between the first and the last one to tell; with 0 of none that is done.
         """
         yield from self._said(later)
         for change in sorted(self.changes.values(), key=lambda change: (-change.times, -change.position)):
+            if change.position < self.done:
+                continue
             below = self.folder.rstrip("/") + "/"
             path = change.path.removeprefix(below) if self.folder else change.path
             yield Piece(path, (change.pointer,), section=CHANGED)
-        for commit in reversed(self.commits):
-            yield Piece(commit.message, (commit.call,), (commit.result,), head=f"commit {commit.name[:12]}",
-                        section=COMMITS, time=commit.time)  # fmt: skip
+        yield from reversed(self.commits)
         yield from self._failures()
         for call in self.calls.values():
             if command_lines.looks_only(call.command) if call.command else not call.files:
@@ -306,10 +303,11 @@ class SessionRecord:
         last, opening, answer = self.last, self.opening, self.answer
         between = [turn for turn in self.turns if turn.changed and turn.request.is_request and turn is not last]
         spoken = {turn.request: "user" for turn in between[len(between) - min(later, len(between)) :]}
-        if opening is not None and opening.is_request:
-            spoken[opening] = "user, first" if self.requests > 1 else "user"
         if last is not None:
-            spoken[last.request] = "user, last" if last is self.turns[-1] else "user, later"
+            spoken[last.request] = "user, last" if last is self.turns[-1] else "user"
+        spoken = {passage: head for passage, head in spoken.items() if passage.position > self.done}
+        if opening is not None and opening.is_request and (later or opening.position > self.done):
+            spoken[opening] = "user"
         spoken |= {answer: "the agent said"} if answer is not None else {}
         for passage, head in sorted(spoken.items(), key=lambda item: item[0].position):
             yield Piece(passage.text, (passage.pointer,), head=head, section=SAID, time=passage.time)
