@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import apsw
 import pytest
 
 from firsthand.errors import NotAStore, StoreNewer
 from firsthand.log import schema
+from stores import open_log
 
 
 def test_a_store_says_what_it_is(log):
@@ -50,3 +54,21 @@ def test_a_step_and_its_number_are_one_transaction():
         schema.migrate(db, 0, bytes(16), 0, bytes(16))
     assert db.pragma("user_version") == 0
     assert db.execute("SELECT count(*) FROM sqlite_schema").get == 1
+
+
+def test_a_reader_waits_for_a_store_that_is_being_made(tmp_path) -> None:
+    """A store opened for reading while its maker is between making the file and its tables is there a moment later."""
+    root = tmp_path / "store"
+    root.mkdir()
+    db = apsw.Connection(str(root / schema.DATABASE_FILE))
+    db.pragma("journal_mode", "wal")  # the first thing that a maker writes
+    db.close()
+    with pytest.raises(NotAStore, match="began to make one"):
+        open_log(root, read_only=True, timeout_ms=20)
+    with ThreadPoolExecutor() as pool:
+        reading = pool.submit(open_log, root, read_only=True)
+        time.sleep(0.05)
+        open_log(root).close()
+        log = reading.result()
+    assert log.reader.head("default") == (0, bytes(32))
+    log.close()

@@ -12,6 +12,7 @@ through `port.TransactionIndex`), formats or hosts.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -69,6 +70,7 @@ from .witness import Witness, check_not_gone, rot_of, unread
 
 TIMEOUT_MS = 30_000
 TIMEOUT_MS_MAX = 24 * 3_600_000
+MAKING_S = 5.0  # a reader waits so long for a store that is being made
 SWEEP_SECONDS = 3_600.0  # what a crash left of a payload is removed once it is this old
 
 
@@ -158,6 +160,10 @@ class Log:
         try:
             with translating(file, db):
                 version = version_of(db)
+                until = time.monotonic() + min(self._timeout_ms / 1000, MAKING_S)
+                while version == 0 and self.read_only and time.monotonic() < until:  # its maker is at work
+                    time.sleep(0.01)
+                    version = version_of(db)
                 check_readable(db, version, read_only=self.read_only)
         finally:
             db.close()

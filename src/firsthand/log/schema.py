@@ -9,6 +9,7 @@ version can read it, and refused otherwise.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import apsw
 
@@ -156,9 +157,10 @@ def version_of(db: apsw.Connection) -> int:
     Raises:
         NotAStore: the database belongs to another program.
     """
-    application = db.pragma("application_id")
-    version = int(db.pragma("user_version"))
-    tables = db.execute("SELECT count(*) FROM sqlite_schema").get
+    with db:  # as of one moment
+        application = db.pragma("application_id")
+        version = int(db.pragma("user_version"))
+        tables = db.execute("SELECT count(*) FROM sqlite_schema").get
     if application == APPLICATION_ID:
         return version
     if application == 0 and version == 0 and not tables:
@@ -178,6 +180,11 @@ def check_readable(db: apsw.Connection, version: int, *, read_only: bool = False
     """
     if version == VERSION:
         return
+    if version == 0 and read_only:
+        raise NotAStore(
+            "the database holds no store yet: another process began to make one and has not finished. Try again; if "
+            "it never does, open the folder once for writing."
+        )
     if 0 < version < VERSION and read_only:
         raise StoreOlder(
             f"the store is of version {version}, this library reads version {VERSION}. Open it once for writing, which "
@@ -196,14 +203,16 @@ def check_readable(db: apsw.Connection, version: int, *, read_only: bool = False
 def migrate(db: apsw.Connection, version: int, uuid: bytes, created: int, fence_key: bytes) -> None:
     """Bring a store from ``version`` to the present one; the caller holds the write lock.
 
-    Each step commits with its version number, so a crash leaves a whole version.
+    Each step commits with its version number, so a crash leaves a whole version; those of a new store commit as one,
+    so that nobody reads it half made.
     """
-    for step in range(version + 1, VERSION + 1):
-        with db:
-            MIGRATIONS[step](db)
-            if step == 1:
-                rows = [("uuid", uuid), ("created", created), ("head", bytes(32)), ("head_position", 0)]
-                rows += [("reader_min", 1), ("fence_key", fence_key)]
-                db.executemany("INSERT INTO store VALUES (?, ?)", rows)
-                db.pragma("application_id", APPLICATION_ID)
-            db.pragma("user_version", step)
+    with db if version == 0 else nullcontext():
+        for step in range(version + 1, VERSION + 1):
+            with db:
+                MIGRATIONS[step](db)
+                if step == 1:
+                    rows = [("uuid", uuid), ("created", created), ("head", bytes(32)), ("head_position", 0)]
+                    rows += [("reader_min", 1), ("fence_key", fence_key)]
+                    db.executemany("INSERT INTO store VALUES (?, ?)", rows)
+                    db.pragma("application_id", APPLICATION_ID)
+                db.pragma("user_version", step)
