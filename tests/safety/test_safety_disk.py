@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import shutil
 import subprocess
@@ -17,10 +18,18 @@ from firsthand import Memory
 from firsthand.cli.cli import main
 
 LEVELS = (7, 8, 9, 12, 15)
-WRITING = (
-    ("ledger", "propose", "--keep", "--agent", "shop"),
-    ("agent", "sleep", "--agent", "shop"),
-)
+SLEEP = ("agent", "sleep", "--agent", "shop")
+
+
+def writing(root: Path, pointers: list[str]) -> tuple[tuple[str, ...], ...]:
+    """Give commands that write; the rule that one of them proposes lies outside the store's disk."""
+    rules = root.parent.parent / "rules.json"
+    rules.write_text(json.dumps([{"text": "birch level N => 3 * N + 2", "sources": pointers[: len(LEVELS)]}]))
+    return (
+        ("ledger", "propose", str(rules), "--keep"),
+        SLEEP,
+        ("ledger", "quarantine", pointers[0]),
+    )
 
 
 def made(root: Path) -> list[str]:
@@ -73,13 +82,13 @@ def test_on_a_full_disk_nothing_is_done_by_half(disk):
     with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
         while True:
             file.write(bytes(4_096))
-    for command in (*WRITING, ("ledger", "quarantine", said[0]), ("ledger", "retract", said[-1])):
+    for command in (*writing(root, said), ("ledger", "retract", said[-1])):
         code, error = typed(root, *command)
         assert code in {0, 4}, (command, error)
         assert "Traceback" not in error
     ballast.unlink()
     assert int(head(root).partition(":")[0]) >= int(before.partition(":")[0])
-    for command in (*WRITING, ("ledger", "quarantine", said[0])):
+    for command in writing(root, said):
         assert typed(root, *command)[0] in {0, 1}, command
     assert head(root) != before
 
@@ -90,16 +99,16 @@ def test_a_store_that_may_not_be_written_says_so(disk):
     said = made(root)
     before = head(root)
     subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
-    for command in (*WRITING, ("ledger", "quarantine", said[0]), ("ledger", "approve", said[0])):
+    for command in (*writing(root, said), ("ledger", "approve", said[0])):
         code, error = typed(root, *command)
         assert (code, "Traceback" in error) == (5, False), (command, error)
-    for command in (("agent", "digest", "--agent", "shop"), ("ledger", "entries"), ("ledger", "propose")):
+    for command in (("agent", "digest", "--agent", "shop"), ("ledger", "entries"), writing(root, said)[0][:3]):
         assert typed(root, *command)[0] == 0
     subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
     assert head(root) == before
 
 
-@pytest.mark.parametrize("command", [("ledger", "entries"), ("agent", "digest", "--agent", "shop"), WRITING[-1]])
+@pytest.mark.parametrize("command", [("ledger", "entries"), ("agent", "digest", "--agent", "shop"), SLEEP])
 def test_a_closed_pipe_ends_a_command_quietly(tmp_path, command):
     """Whoever reads the output went away: exit code 141 or the command's own, no traceback, and the store is whole."""
     root = tmp_path / "store"

@@ -55,12 +55,12 @@ def test_a_small_run_is_shown_kept_and_listed(capsys, tmp_path):
     assert {one["condition"] for one in items} == {"none", "recall"}
     assert all(one["start"] == one["message"] == "" for one in items if one["condition"] == "none")
     assert cells["experience", "none"]["right"]["mean"] == 0.0
-    # What the user said is put before the reader; of what a command printed only where it stands.
+    # What the user said is put before the reader; a short result of a command is as soon had again.
     by_variant = {item["variant"]: item for item in items if item["condition"] == "recall"}
     assert by_variant["told"]["right"]
-    assert "result of `" in by_variant["printed"]["message"]
+    assert by_variant["printed"]["message"] == ""
     assert not by_variant["printed"]["right"]
-    assert cells["experience", "recall"]["useful"]["hits"] == 2
+    assert cells["experience", "recall"]["useful"]["hits"] == 1
     assert code == (1 if "makes answers worse" in warned else 0)
     kept = tmp_path / "results" / "recall-ab"
     assert sorted(file.name for file in kept.iterdir()) == ["items.jsonl", "summary.json", "table.txt"]
