@@ -39,7 +39,7 @@ from .vocabulary import Vocabulary, is_listed, shortest
 
 Rows = NDArray[np.int64]
 Times = NDArray[np.float32]
-CACHE_POSTINGS_MAX = 4_000_000
+CACHE_POSTINGS_MAX = 2_000_000
 """Of the terms asked for last: nine bytes each."""
 PART_CHARACTERS_MIN = 3
 _TERM = re.compile(rf"[0-9a-z\u0080-\ud7ff\ue000-\U0010ffff]{{1,{TERM_CHARACTERS_MAX}}}[{MARK}]*")

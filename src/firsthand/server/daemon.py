@@ -159,7 +159,7 @@ class _Daemon:
 
     def _accept(self) -> None:
         asked = begun = time.monotonic()
-        lives = False
+        trimmed, lives = 0.0, False
         while not self._why:
             ports = [self._listener, self._woken]
             if self._http is not None and self._http.waiting is not None:
@@ -172,9 +172,13 @@ class _Daemon:
                 self._stop(f"{_ERASED} {store}")
             if hangs := self._hangs():
                 self._stop(hangs)
+            last = max(asked, *(side.asked for side in (self._mcp, self._http) if side))
             if ready or self._running or self._jobs.busy:
                 asked = time.monotonic()
-            elif time.monotonic() - max(asked, *(side.asked for side in (self._mcp, self._http) if side)) > IDLE_S:
+            elif last > trimmed:
+                trimmed = time.monotonic()
+                _give_memory_back()
+            elif time.monotonic() - last > IDLE_S:
                 self._stop(f"idle for {IDLE_S / 60:.0f} minutes")
             if self._woken in ready:
                 self._woken.recv(4_096)
@@ -400,6 +404,15 @@ def hold(folder: str) -> int | None:
         os.close(lock)
         return None
     return lock
+
+
+def _give_memory_back() -> None:
+    """Have the C library give the system back what is free: of a server over 1,000,000 events some 15 MiB."""
+    import ctypes  # noqa: PLC0415 - hooks are answered before it is needed
+
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc alone has it
+    if trim is not None:
+        trim(0)
 
 
 def _same_user(connection: socket.socket) -> bool:
