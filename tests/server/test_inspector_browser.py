@@ -139,6 +139,7 @@ def test_all_works_without_script(open_browser):
     page = browser.go("/sessions")
     page.fill("main input[type=search]", "codex")
     page.press("main input[type=search]", "Enter")
+    page.wait_for_url("**/sessions?q=codex", wait_until="load")
     assert page.locator("tbody tr").count() == 6
     page = browser.go(f"/calls?name={WINDOW}")
     page.click("#sent a")
