@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -118,3 +119,23 @@ def test_a_command_that_failed_before_is_remembered_before_it_is_run_again(envir
     assert "certificate" not in told  # a tool's words: the pointer opens them
     assert two.bash("ls src", "a.py") == ""
     two.end()
+
+
+def test_past_sessions_that_were_imported_are_told_of_in_the_first_session_after_the_install(environment):
+    """Install, start the agent, be reminded: the first session has the preamble of the last one, and its reminder."""
+    for number, subject, address in ((92, "message broker", BROKER), (91, "session cache", "redis://cache-2:6390")):
+        past = replace(session(environment), number=number)  # the newest is not the last by name
+        past.prompt(f"Find out at which address the {subject} of this service listens.")
+        past.bash("grep -r address config/", f"config/prod.toml: address = '{address}'")
+        past.answer(f"The {subject} listens at {address}, as config/prod.toml says.")
+    firsthand(environment, "install", "claude-code", "--yes", "--import")
+
+    first = session(environment)
+    preamble = first.start()
+    assert "session cache" in preamble, first.hooked
+    assert "message broker" not in preamble
+    assert BROKER in first.prompt("At which address does the message broker listen?")
+    assert "daffodil" not in first.prompt("Write a haiku about a daffodil, please.")
+    first.end()
+    with Memory.open(Path(environment["HOME"]) / ".firsthand") as memory:
+        assert memory.verify().problems == ()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
 from firsthand import Draft, Kind, Memory
 from firsthand.agents.injections import SAME_S, keep, shown
 from firsthand.hosts.hook import HookCall, HookEvent
@@ -27,6 +31,26 @@ def test_one_of_two_hooks_shows_and_a_retry_shows_again(tmp_path):
         events = list(memory.events("s", kind=Kind.INJECTION))
         assert [one.is_searchable for one in events] == [False, False]
         assert not any("words" in one.text or "words" in str(one.meta) for one in events)
+        assert memory.verify().ok
+
+
+def test_a_call_that_is_answered_twice_at_once_shows_both_times(tmp_path):
+    """The server answers a call that was kept on disk while its hook asks; a hook of its own shows nothing then."""
+    both = threading.Barrier(2)
+    with Memory.open(tmp_path) as memory, ThreadPoolExecutor(2) as pool:
+        memory.note("made before they meet")
+
+        def answer(nonces: str) -> list[bool]:
+            shows = []
+            for number, nonce in enumerate(nonces):
+                both.wait(20)
+                call = replace(CALL, key=str(number))
+                shows.append(keep(memory, "s", call, {"shown": [f"fh:{nonce}"]}, nonce=nonce, now=at(0)))
+            return shows
+
+        first, second = pool.map(answer, ["a" * 20 + "b" * 20, "a" * 20 + "c" * 20])
+        assert first[:20] == second[:20] == [True] * 20
+        assert [one + other for one, other in zip(first[20:], second[20:], strict=True)] == [1] * 20
         assert memory.verify().ok
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import firsthand
 from firsthand import Memory, environment
+from firsthand.agents.agent import agents_of
 from firsthand.agents.settings import load
 from firsthand.cli import settings_files
 from firsthand.errors import FormatError, InvalidArgument
@@ -450,6 +451,32 @@ def test_past_sessions_are_taken_in_when_asked_for(shell):
     assert shell("install", "--yes", "--import").code == 0
     with Memory(shell.store) as memory:
         assert [event.text for event in memory.events()] == ["remember the heron"]
+        assert memory.verify().ok
+
+
+def test_imported_sessions_become_those_of_the_agents_of_their_folders(shell):
+    """Of a usual place, where the folder is still there and recorded; a file named by itself is nobody's yet."""
+    work, quiet = (shell.home / name for name in ("work", "quiet"))
+    for number, cwd in enumerate((work, quiet, shell.home / "gone", work, "x" * 5_000)):
+        if number in (0, 1):
+            cwd.mkdir()
+        transcript = shell.home / ".claude" / "projects" / "p" / f"5d1c9f1e-0000-4000-8000-00000000000{number}.jsonl"
+        transcript.parent.mkdir(parents=True, exist_ok=True)
+        line = {
+            "parentUuid": None, "type": "user", "uuid": f"{number}", "sessionId": transcript.stem, "cwd": str(cwd),
+            "timestamp": "2026-01-01T00:00:00Z", "message": {"role": "user", "content": f"heron {number}"},
+        }  # fmt: skip
+        transcript.write_text(json.dumps(line) + "\n")
+    shell.store.mkdir(mode=0o700)
+    (shell.store / "settings.json").write_text(json.dumps({"projects": {str(quiet): {"record": False}}}))
+    assert shell("import", transcript.with_name("5d1c9f1e-0000-4000-8000-000000000000.jsonl")).code == 0
+    with Memory(shell.store) as memory:
+        assert agents_of(memory) == ()
+    assert shell("import", shell.home / ".claude" / "projects").code == 0
+    with Memory(shell.store) as memory:
+        (agent,) = agents_of(memory)
+        assert [name[-1] for name in agent.sessions()] == ["0", "3"]
+        assert agent.name.startswith("work-")
         assert memory.verify().ok
 
 

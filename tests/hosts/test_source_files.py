@@ -20,11 +20,12 @@ def names(found: list[Found], root: Path) -> list[str]:
     return [one.path.relative_to(root).as_posix() for one in found if not one.refused]
 
 
-def test_a_folder_gives_its_files_in_order_of_names_each_once(tmp_path):
-    """Files come sorted folder by folder, and a file that is named twice comes once."""
-    for name in ("b.jsonl", "a/z.jsonl", "a/b/c.jsonl", "a.jsonl"):
+def test_a_folder_gives_its_files_in_the_order_of_their_last_writing_each_once(tmp_path):
+    """What was written last comes last, by name where that is the same; a file that is named twice comes once."""
+    for name, seconds in (("b.jsonl", 3), ("a/z.jsonl", 2), ("a/b/c.jsonl", 1), ("a.jsonl", 2)):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(JSONL)
+        os.utime(tmp_path / name, (seconds, seconds))
     found = in_paths([tmp_path, tmp_path / "b.jsonl"])
     assert names(found, tmp_path) == ["a/b/c.jsonl", "a/z.jsonl", "a.jsonl", "b.jsonl"]
     assert {one.size_bytes for one in found} == {len(JSONL)}

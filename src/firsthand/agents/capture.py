@@ -148,7 +148,7 @@ def take_project(space: Space, job: Job) -> None:
     folder = Path(job.path).parent
     if job.host == "claude-code" and folder.is_dir():
         with small_files.ours(f"list {folder}"):
-            files = sorted(folder.glob("*.jsonl"), key=lambda path: -path.stat().st_mtime_ns)[:PROJECT_FILES_MAX]
+            files = sorted(folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime_ns)[-PROJECT_FILES_MAX:]
         if files:
             _import(space, job, files)
 

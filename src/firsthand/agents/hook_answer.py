@@ -214,7 +214,7 @@ class _Hook:
         if self._known.agent:
             return
         space, call, agent = self._space, self._call, self._agent
-        if not agent.sessions() and call.transcript:
+        if call.transcript and not any(name.startswith(f"{call.host}:") for name in agent.sessions()):
             self._leave(Job(jobs.PROJECT, space.namespace, agent.name, "", call.host, call.transcript, call.cwd))
         agent.enrol(self._session, host=call.host, cwd=call.cwd)
         self._known = replace(self._known, agent=agent.name)

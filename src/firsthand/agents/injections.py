@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from hashlib import blake2s
 from typing import Any
 
@@ -95,17 +96,27 @@ def keep(space: Space, session: str, call: HookCall, fields: dict[str, Any], *, 
         event.derived_id(None, b"injection", space.namespace.encode(), session.encode(), digest, b"%d" % number)
         for number in (bucket, bucket - 1)
     ]
-    for identity in ids:
-        try:
-            before = space.event(Pointer(identity))
-        except Unresolvable:  # nothing was shown for this call yet
-            continue
-        return bool(nonce) and before.meta.get("nonce") == nonce
+    if (before := _first(space, ids)) is not None:
+        return _is_by(before, nonce)
     draft = Draft(
         Kind.INJECTION, json.dumps(fields).encode(), "application/json", meta,
         origin="firsthand", trust=Trust.TRUSTED, time=now, id=ids[0],
     )  # fmt: skip
-    try:
-        return space.append([draft], session=session)[0].new
-    except IdConflict:  # the other hook was quicker by a moment
-        return False
+    with suppress(IdConflict):  # the other was quicker by a moment
+        if space.append([draft], session=session)[0].new:
+            return True
+    before = _first(space, ids)
+    return before is not None and _is_by(before, nonce)
+
+
+def _first(space: Space, ids: Iterable[str]) -> Event | None:
+    """Give the first of these events that is in the log."""
+    for identity in ids:
+        with suppress(Unresolvable):
+            return space.event(Pointer(identity))
+    return None
+
+
+def _is_by(before: Event, nonce: str) -> bool:
+    """Say whether this very call kept it: the server answers it from the disk while its hook asks."""
+    return bool(nonce) and before.meta.get("nonce") == nonce

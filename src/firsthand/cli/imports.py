@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from firsthand import ImportReport
+from firsthand.agents.transcripts import enrol_imported
 from firsthand.cli.arguments import Parser, pair
 from firsthand.cli.display import count, shown, size
 from firsthand.cli.exits import DONE, NOTHING_FOUND, REFUSED, USAGE
@@ -55,6 +56,8 @@ def take_in(chosen: argparse.Namespace, out: Output) -> int:
             mapping=mapping or None,
             progress=_progress(out),
         )
+        if not mapping:
+            enrol_imported(memory, report, chosen.paths)
         store, behind = memory.path, vectors_left(memory)
     if out.as_json:
         sums = {name: getattr(report, name) for name in ("records", "events_new", "events_known", "injected")}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 from firsthand.errors import SourceRejected
@@ -28,6 +29,7 @@ class Found:
     Attributes:
         path: to open.
         size_bytes: when it was found, for the progress.
+        modified_ns: when it was written last; 0 for what is not read.
         asked: True when the user named this very file.
         refused: why it is not read; empty when it may be.
     """
@@ -36,11 +38,13 @@ class Found:
     size_bytes: int = 0
     asked: bool = False
     refused: str = ""
+    modified_ns: int = 0
 
 
 def in_paths(paths: Iterable[str | os.PathLike[str]]) -> list[Found]:
-    """Find the files of files and folders, each once, in order of their names.
+    """Find the files of files and folders, each once; those of a folder in the order in which they were written last.
 
+    The session that was at work last is then the last in the log.
     A link that the user names is followed: naming it is the permission.
 
     Raises:
@@ -48,7 +52,8 @@ def in_paths(paths: Iterable[str | os.PathLike[str]]) -> list[Found]:
     """
     by_path: dict[Path, Found] = {}
     for named in paths:
-        for file in _in_path(named):
+        files = islice(_in_path(named), FILES_MAX + 1)
+        for file in sorted(files, key=_modified):
             by_path.setdefault(file.path, file)
             if len(by_path) > FILES_MAX:
                 raise SourceRejected(
@@ -58,7 +63,7 @@ def in_paths(paths: Iterable[str | os.PathLike[str]]) -> list[Found]:
 
 
 def in_usual_places(hosts: Sequence[Host], home: Path, folders: Mapping[str, Path]) -> list[Found]:
-    """Find what the hosts keep in their usual places.
+    """Find what the hosts keep in their usual places, in the order in which it was written last.
 
     Args:
         home: the user's home folder.
@@ -74,7 +79,11 @@ def in_usual_places(hosts: Sequence[Host], home: Path, folders: Mapping[str, Pat
                 file = _at_usual_place(path, root)
                 if file is not None:
                     by_path.setdefault(file.path, file)
-    return list(by_path.values())
+    return sorted(by_path.values(), key=_modified)
+
+
+def _modified(file: Found) -> int:
+    return file.modified_ns
 
 
 def _at_usual_place(path: Path, root: Path) -> Found | None:
@@ -100,7 +109,7 @@ def _in_path(named: str | os.PathLike[str]) -> Iterator[Found]:
         yield from _in_folder(root, root, 0)
     else:
         file = _file(root)
-        yield Found(file.path, file.size_bytes, asked=True, refused=file.refused)
+        yield Found(file.path, file.size_bytes, asked=True, refused=file.refused, modified_ns=file.modified_ns)
 
 
 def _in_folder(folder: Path, root: Path, depth: int) -> Iterator[Found]:
@@ -131,4 +140,5 @@ def _file(path: Path) -> Found:
         status = os.lstat(path)
     except OSError as error:
         return Found(path, refused=f"{shown(path)} cannot be looked at: {error.strerror}")
-    return Found(path, status.st_size if stat.S_ISREG(status.st_mode) else 0)
+    size_bytes = status.st_size if stat.S_ISREG(status.st_mode) else 0
+    return Found(path, size_bytes, modified_ns=status.st_mtime_ns)
