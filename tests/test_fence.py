@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand import Memory, StoreDamaged
+from firsthand import InvalidArgument, Memory, StoreDamaged
 from firsthand.fence import SAID, Unfenced, unwrap, wrap
 
 KEY, OTHER_KEY = b"key of the store", b"of another store"
@@ -108,3 +108,10 @@ def test_a_store_keeps_one_key_and_says_when_it_is_lost(tmp_path):
         for ask in (lambda: memory.fence("recalled"), lambda: memory.import_paths([tmp_path])):
             with pytest.raises(StoreDamaged, match="expected a fence key of 16 bytes"):
                 ask()
+
+
+@pytest.mark.parametrize("label", ["x\n", "\n<<x", "a\0", 5])
+def test_a_label_of_other_signs_is_refused(label):
+    """What is no label of letters, digits and spaces is an error to who asks, never an opening of a fence."""
+    with pytest.raises(InvalidArgument, match="a label has letters"):
+        wrap("text", KEY, label=label)

@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterator
 from hashlib import blake2s
 from itertools import pairwise
 
+from firsthand.errors import InvalidArgument
 from firsthand.value import value
 
 KEY_BYTES = 16
@@ -64,8 +65,12 @@ def wrap(content: str, key: bytes, *, label: str = LABEL) -> str:
     Args:
         key: of the store, `KEY_BYTES` long.
         label: what the content is, in letters, digits and spaces.
+
+    Raises:
+        InvalidArgument: the label has other signs.
     """
-    assert re.fullmatch(_LABEL, label), f"expected a label of letters, digits and spaces; got {label!r}"
+    if not isinstance(label, str) or not re.fullmatch(_LABEL, label):
+        raise InvalidArgument(f"a label has letters, digits, spaces and , . ; ( ) - alone; got {label!r:.80}")
     mark = _mark(os.urandom(_NONCE_BYTES), key, label, content)  # made of the content, so the content has it not
     return f"<<firsthand {mark}: {label}>>\n{content}\n<<end {mark}>>"
 
