@@ -282,6 +282,20 @@ def test_a_hook_whose_command_is_gone_is_named(store, tmp_path):
     assert found(store, Look(canary=False, keep=False, installed=(ours(settings, current=False),)))[0][1] == "degraded"
 
 
+def test_hooks_that_wait_for_their_first_session_are_a_note(store, tmp_path):
+    """Right after install and import hooks that never fired are a note; when sessions go on a day later, degraded."""
+    settings = tmp_path / "settings.json"
+    settings.write_text("{}", encoding="utf-8")
+    look = Look(canary=False, installed=(ours(settings),))
+    report = examine(store, namespace="default", look=look)
+    assert (report.ok, health_line.line(store)) == (True, "")
+    assert "have never fired" in " ".join(one.what for one in report.findings)
+    os.utime(settings, (1, 1))
+    ((stage, severity, words),) = found(store, look)
+    assert (stage, severity) == ("hooks", "degraded")
+    assert "have never fired" in words
+
+
 def test_hooks_that_their_host_holds_back_are_named(store, tmp_path):
     """Hooks that wait to be trusted are told with what to do; a changed one only while its host's hooks do not fire."""
     settings = tmp_path / "hooks.json"

@@ -6,6 +6,8 @@ import base64
 import io
 import json
 import os
+import shutil
+from contextlib import closing
 
 import pytest
 
@@ -13,6 +15,7 @@ from firsthand import record
 from firsthand.errors import FirsthandError, FormatError, IdConflict, StoreDamaged
 from firsthand.event import Draft, Kind, Trust
 from firsthand.log.export import Exported
+from firsthand.log.mark import Marks
 from firsthand.log.restore import restore
 from firsthand.moment import Moment
 from stores import open_log
@@ -79,6 +82,30 @@ def test_into_an_empty_store_it_gives_the_same_store(source, make_log, tmp_path)
             assert one == other
             assert one.erased or source.reader.content(one) == target.reader.content(other)
     assert target.verify(heads=[source.verify().head]).ok
+
+
+def test_a_restored_store_has_no_earlier_one_and_whole_marks(source, make_log, tmp_path):
+    """The marks of a restored store are its own, at its heights: no note, no other store, the same when opened again.
+
+    A store of the same identity that was at this place, and is gone, is still spoken of.
+    """
+    state = tmp_path / "state" / "heads"
+    data = exported(source)
+    for gone in (False, True):
+        for again in (False, True):
+            with closing(open_log(tmp_path / "target", heads=state)) as log:
+                if not again:
+                    restore(log, io.BytesIO(data))
+                report = log.verify()
+                assert report.ok
+                assert ["another store was at" in note for note in report.notes] == [True] * gone
+                marks = Marks(log.root, log.reader.uuid(), state, write=False)
+                assert {mark.position for mark in marks.all()} == {
+                    log.reader.head(name)[0] for name in ("default", "other")
+                }
+                assert (marks.damaged, marks.copied) == (set(), False)
+                marks.close()
+        shutil.rmtree(tmp_path / "target")
 
 
 def test_restoring_again_adds_nothing(source, make_log, tmp_path):

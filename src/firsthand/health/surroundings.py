@@ -173,6 +173,9 @@ def _place(place: Installed, seen: Around) -> Iterator[Finding]:
         what = f"{place.host} holds back hooks of firsthand in {place.where}: {place.waits}"
         yield finding(Stage.HOOKS, what, f"open {place.host}, type /hooks and trust those of firsthand")
     elif not any(hook.host == place.host for hook in seen.fired):
+        written, installed_s = seen.last_of_host(place.host), place.where.stat().st_mtime
+        # What was imported right after an installation is of sessions before it.
+        finding = degraded if written is not None and written - installed_s > SILENT_S else note
         what = f"hooks of {place.host} are installed in {place.where} and have never fired"
         yield finding(Stage.HOOKS, what, f"begin a session of {place.host}; it may ask to trust them")
 

@@ -66,7 +66,7 @@ from .read import Reader
 from .rebuild import Rebuilt, rebuild
 from .schema import DATABASE_FILE, VERSION, check_readable, migrate, version_of
 from .verify import Problem, Verification, verify
-from .witness import Witness, check_not_gone, rot_of, unread
+from .witness import Witness, check_not_gone, heights, rot_of, unread
 
 TIMEOUT_MS = 30_000
 TIMEOUT_MS_MAX = 24 * 3_600_000
@@ -573,9 +573,13 @@ class Log:
         """Take over the identity of the store whose export is being restored, if this one is empty."""
 
         def write(db: apsw.Connection) -> None:
+            assert self._marks is not None  # whoever may write has marks
+            if db.execute("SELECT EXISTS (SELECT 1 FROM event)").get:
+                return
             with db:
-                if not db.execute("SELECT EXISTS (SELECT 1 FROM event)").get:
-                    db.execute("UPDATE store SET value = ? WHERE key = 'uuid'", (store_uuid,))
-                    db.execute("UPDATE store SET value = ? WHERE key = 'created'", (created,))
+                db.execute("UPDATE store SET value = ? WHERE key = 'uuid'", (store_uuid,))
+                db.execute("UPDATE store SET value = ? WHERE key = 'created'", (created,))
+            if store_uuid != self._marks.home.uuid:
+                self._marks.adopt(store_uuid, heights(db))
 
         self.exclusively(write)

@@ -313,19 +313,40 @@ class Marks:
         if self._unsynced >= SYNC_COMMITS:
             self.sync()
 
+    def adopt(self, uuid: bytes, marks: Sequence[Mark]) -> None:
+        """Begin anew with these for a store that took over another identity; `earlier` has no word of its first one.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
+        before, self.home = self.home, home_of(self._root, uuid)
+        self.close()
+        with suppress(FileNotFoundError), _folder(self._state) as folder:
+            try:  # a store of the new identity that was here and is gone: `earlier` has it under the old name
+                os.rename(self._name(self.home), self._name(before), src_dir_fd=folder, dst_dir_fd=folder)
+            except FileNotFoundError:
+                os.unlink(self._name(before), dir_fd=folder)
+        self._opened(self._root / MARK_FILE, self._make_in_folder)
+        if self._state is not None:
+            self._opened(self._state, self._make_anew_in_state)
+        self._begin(marks)
+
     def reset(self, marks: Sequence[Mark]) -> None:
         """Drop all marks and begin with these, at the place where the store lies now.
 
         Raises:
             OSError: a file cannot be written.
         """
+        self._begin(marks)
+        self.earlier(forget=True)
+
+    def _begin(self, marks: Sequence[Mark]) -> None:
         for file in self._files:
             file.clear()
             file.settle(self.home)
             if marks:
                 file.write(marks)
         self.copied = False
-        self.earlier(forget=True)
         self.sync()
 
     def settle(self) -> None:
@@ -401,6 +422,11 @@ class Marks:
             if earlier:
                 file.write(earlier)
         return file
+
+    def _make_anew_in_state(self) -> MarkFile:
+        """Make this place's file, with nothing of another place."""
+        with _folder(self._state) as folder:
+            return MarkFile.make(self._name(self.home), self.home, folder=folder)
 
     def _elsewhere(self, folder: int) -> list[Mark]:
         """Read what was marked of the same folder under another path, and drop it if the folder left that path."""
