@@ -340,13 +340,20 @@ class _Server:
     """Where a server is, and what every request to it carries."""
 
     def __init__(self, address: str, token: str | None, namespace: str | None, timeout_s: float) -> None:
-        parts = urlsplit(address)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise InvalidArgument(f"a server has an address such as {ADDRESS}; got {address!r:.80}")
-        self.address, self.timeout_s = address.rstrip("/"), timeout_s
-        self.place: dict[str, Any] = {"server_address": parts.hostname, "server_port": parts.port or 80}
-        self.namespace = environment.default_namespace() if namespace is None else namespace
         self.library = _library()
+        try:
+            parts = urlsplit(address)
+            port, is_address = parts.port or 80, parts.scheme in {"http", "https"} and bool(parts.hostname)
+            self.library.URL(address)
+        except (ValueError, self.library.InvalidURL):
+            is_address = False
+        if not is_address or parts.hostname is None:
+            raise InvalidArgument(f"a server has an address such as {ADDRESS}; got {address!r:.80}")
+        if token is not None and not (token.isascii() and token.isprintable()):
+            raise InvalidArgument("a token is ASCII text of one line; got other characters: Client(address, token=...)")
+        self.address, self.timeout_s = address.rstrip("/"), timeout_s
+        self.place: dict[str, Any] = {"server_address": parts.hostname, "server_port": port}
+        self.namespace = environment.default_namespace() if namespace is None else namespace
         is_local = parts.hostname in _LOOPBACK
         self.options: dict[str, Any] = {
             "base_url": self.address, "timeout": timeout_s, "trust_env": not is_local,  # no proxy leads to this machine
@@ -472,7 +479,8 @@ class _Client(Verbs):
             timeout_s: how long an answer is waited for, and a store that is busy asked again.
 
         Raises:
-            InvalidArgument: the address is none, it is of another machine and no token is named, or httpx is missing.
+            InvalidArgument: the address or the token is none, the address is of another machine and no token is named,
+                or httpx is missing.
             ServerFailed: the file of the token cannot be read.
         """
         server = _Server(address, token, namespace, timeout_s)

@@ -21,6 +21,11 @@ from firsthand.moment import Moment
 from firsthand.value import fields
 
 _DERIVED = ("pointer", "ok", "size_bytes", "sentence")  # properties that a reader would have to derive
+_WORDS: dict[Any, str] = {
+    str: "a text", int: "a whole number", float: "a number", bool: "true or false", None: "nothing",
+    type(None): "nothing", bytes: "a text or base64 in an object", Moment: "a time in ISO 8601",
+    range: "a list of two whole numbers",
+}  # fmt: skip
 
 
 def to_json(thing: Any) -> Any:
@@ -54,7 +59,7 @@ def from_json(kind: Any, data: Any) -> Any:
         case _ if kind is Any or (origin is Literal and data in arguments):
             return data
         case _ if origin in {Union, types.UnionType}:
-            return _first(arguments, data)
+            return _first(kind, data)
         case None if kind in {None, type(None)}:
             return None
         case _ if kind is Moment and (time := moment.parse(data)) is not None:
@@ -65,7 +70,7 @@ def from_json(kind: Any, data: Any) -> Any:
             return base64.b64decode(text, validate=True)
         case bool() | int() | float() | str() if type(data) is kind or (kind is float and type(data) is int):
             return data
-        case str() if isinstance(kind, type) and issubclass(kind, Enum):
+        case str() if isinstance(kind, type) and issubclass(kind, Enum) and data in {member.value for member in kind}:
             return kind(data)
         case [int(start), int(stop)] if kind is range:
             return range(start, stop)
@@ -75,19 +80,36 @@ def from_json(kind: Any, data: Any) -> Any:
             return {name: from_json(arguments[1], member) for name, member in data.items()}
         case dict() if hasattr(kind, "__match_args__"):
             hints = _hints(kind)
-            if not set(fields(kind)) <= data.keys() | kind.__value_defaults__.keys():
-                raise ValueError(f"expected the fields of {kind.__name__}; got {sorted(data)!r:.200}")
+            if missing := set(fields(kind)) - data.keys() - kind.__value_defaults__.keys():
+                raise ValueError(f"expected the fields of {kind.__name__}; missing: {', '.join(sorted(missing))}")
             return kind(**{name: from_json(hints[name], data[name]) for name in fields(kind) if name in data})
-    raise ValueError(f"expected {getattr(kind, '__name__', kind)}; got {data!r:.80}")
+    raise ValueError(f"expected {_in_words(kind)}; got {data!r:.80}")
 
 
 _hints = cache(get_type_hints)
 
 
-def _first(kinds: tuple[Any, ...], data: Any) -> Any:
-    for kind in kinds[:-1]:
+def _first(union: Any, data: Any) -> Any:
+    inner = ""
+    for kind in get_args(union):
         try:
             return from_json(kind, data)
-        except ValueError:  # the next one is tried, and the last one says what is wrong
-            continue
-    return from_json(kinds[-1], data)
+        except ValueError as error:  # the next one is tried
+            if isinstance(data, dict) and hasattr(kind, "__match_args__"):
+                inner = f" ({error})"
+    raise ValueError(f"expected {_in_words(union)}; got {data!r:.80}{inner}")
+
+
+def _in_words(kind: Any) -> str:
+    """Say what a type is in JSON."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in {Union, types.UnionType}:
+        return " or ".join(_in_words(member) for member in arguments if not getattr(member, "_is_protocol", False))
+    if origin is Literal or (isinstance(kind, type) and issubclass(kind, Enum)):
+        members = arguments or tuple(member.value for member in kind)
+        return f"one of {', '.join(map(str, members))}"
+    if hasattr(kind, "__match_args__") and kind not in _WORDS:
+        return f"an object with the fields of {kind.__name__}"
+    if isinstance(origin, type):
+        return "an object" if issubclass(origin, Mapping) else "a list"
+    return _WORDS.get(kind, str(kind))

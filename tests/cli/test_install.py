@@ -363,6 +363,20 @@ def test_settings_of_another_shape_are_refused_unharmed(shell, content):
     assert str(path) in told.fault
 
 
+@pytest.mark.parametrize("options", [("claude-code",), ("--everything",)])
+def test_permissions_of_another_shape_hold_up_no_uninstall(shell, options):
+    """Hooks that were written beside permissions of another shape are taken out again, and every byte comes back."""
+    path = shell.home / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.write_text(content := '{"permissions":{"allow":"all"}}', encoding="utf-8")
+    environment = {"PATH": "/nowhere", "XDG_STATE_HOME": str(shell.home / "state")}
+    assert shell.process("install", "claude-code", "--yes", **environment).code == 0
+    assert "hooks" in path.read_text(encoding="utf-8")
+    assert shell.process("uninstall", *options, "--yes", **environment).code == 0
+    assert path.read_text(encoding="utf-8") == content
+    assert [file.name for file in path.parent.iterdir()] == ["settings.json"]
+
+
 def test_read_only_settings_are_refused(shell):
     """A file without a write permission is not gone round by replacing it."""
     path = shell.home / ".claude" / "settings.json"

@@ -323,8 +323,10 @@ def test_leave_of_claude_code_names_the_tools_that_only_read():
     assert with_leave(once) == once
     assert without_leave(once) == before
     assert without_leave(with_leave("")) == ""
-    with pytest.raises(FormatError, match="expected permissions"):
-        with_leave('{"permissions": []}')
+    for other in ('{"permissions": []}', '{"permissions": {"allow": "all"}}'):
+        assert without_leave(other) == other
+        with pytest.raises(FormatError, match="expected permissions"):
+            with_leave(other)
 
 
 def test_tools_that_only_read_are_those_of_the_server():

@@ -216,8 +216,12 @@ def test_no_server_and_a_wrong_token_are_said(server, namespace):
         client.sessions()
     with pytest.raises(InvalidArgument, match="token="):
         Client("http://memory.example")
-    with pytest.raises(InvalidArgument, match="address"):
-        Client("notes")
+    for address in ("notes", "http://[::1", "http://memory.example:port", "http://a\nb"):
+        with pytest.raises(InvalidArgument, match="address"):
+            Client(address, token="x")
+    for token in ("bäd", "two\nlines"):
+        with pytest.raises(InvalidArgument, match="a token is ASCII"):
+            Client(server.url, token=token)
     with Client(server.url + "/static", token="x") as client, pytest.raises(ServerFailed, match="expected GET"):
         client.sessions()
     with Client(server.url, namespace=namespace) as client, pytest.raises(ServerFailed, match="at most 64 MiB"):

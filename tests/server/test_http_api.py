@@ -102,7 +102,18 @@ def test_bytes_are_given_by_ranges(client):
         ("/v1/recall?namespace=x", {"query": "x", "namespace": "a\nb"}, 400, "control characters"),
         ("/v1/append", {"session": "s", "events": [{"kind": "note", "content": "x", "colour": "red"}]}, 400, "colour"),
         ("/v1/note", {"text": "x", "colour": "red"}, 400, "colour"),
-        ("/v1/note", {"text": "x", "time": "noon"}, 400, "noon"),
+        ("/v1/note", {"text": "x", "time": "noon"}, 400, "expected a time in ISO 8601 or nothing; got 'noon'"),
+        ("/v1/messages", {"session": "m", "format": "zz"}, 400, "got 'zz'"),
+        ("/v1/timeline", {"after": [1]}, 400, "after of timeline: expected a whole number; got [1]"),
+        ("/v1/timeline", {"before": "x"}, 400, "expected a whole number or nothing; got 'x'"),
+        ("/v1/timeline", {"newest_first": "maybe"}, 400, "newest_first of timeline: expected true or false"),
+        ("/v1/verify", {"deep": "yes"}, 400, "deep of verify: expected true or false or nothing; got 'yes'"),
+        ("/v1/verify", {"wide": True}, 400, "; unknown: wide"),
+        ("/v1/expand", {"address": "fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY", "wide": 1}, 400, "; unknown: wide"),
+        ("/v1/recall", {"colour": "red"}, 400, "; missing: query; unknown: colour"),
+        ("/v1/recall", {"query": 5}, 400, "query of recall: expected a text or an object with the fields of Query"),
+        ("/v1/append", {"session": "s", "events": [{"kind": "note", "content": 5}]}, 400,
+         "expected a text or base64 in an object; got 5"),
     ],
 )  # fmt: skip
 def test_what_is_asked_wrongly_is_a_problem_in_words(client, path, fields, status, words):
@@ -112,6 +123,21 @@ def test_what_is_asked_wrongly_is_a_problem_in_words(client, path, fields, statu
     assert words in answer.json()["detail"]
     with Memory(read_only=True) as memory:
         assert memory.position == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("timeline?newest_first=maybe", "newest_first"), ("messages?session=m&format=zz", "zz"),
+        ("live?after=soon", "after"), ("live?wide=1", "wide"), ("expand?address=fh:x&wide=1", "wide"),
+        ("sessions?wide=1", "wide"),
+    ],
+)  # fmt: skip
+def test_a_query_is_read_as_strictly_as_a_body(client, path, words):
+    """A flag that is none, an unknown field and an unknown format are refused by name in a query too."""
+    answer = get(client, f"/v1/{path}")
+    assert answer.status_code == 400
+    assert words in answer.json()["detail"]
 
 
 def test_a_browser_is_not_a_program(client):

@@ -131,7 +131,10 @@ class SessionLog(SessionVerbs[Appended]):
 
         Raises:
             Erased: one of them was erased.
+            FormatError: there is no such format.
         """
+        if format is not None:
+            formats.named(format)
         reader = self.space.log.reader
         return [
             json.loads(reader.source_of(event).decode("utf-8", "surrogatepass"))

@@ -286,15 +286,17 @@ def _restored(path: Path, edits: Sequence[_Edit]) -> Change:
         return change
     for copy in _copies(path):
         saved = read_settings(copy) or b""
-        try:
-            text = saved.decode()
-            same = any(_removed(_installed(text, mine), mine).encode() == (change.after or b"") for mine in
-                       (edits, edits[:-1]))  # fmt: skip
-        except (FormatError, UnicodeDecodeError):  # the copy is none that an install began with
-            continue
-        if same:
+        if any(_comes_back(saved, mine, change.after or b"") for mine in (edits, edits[:-1])):
             return Change(path, change.what, change.before, saved, copy)
     return change
+
+
+def _comes_back(saved: bytes, edits: Sequence[_Edit], after: bytes) -> bool:
+    """Say whether an install that began with a copy, once undone, leaves these bytes."""
+    try:
+        return _removed(_installed(saved.decode(), edits), edits).encode() == after
+    except (FormatError, UnicodeDecodeError):  # no install began with it
+        return False
 
 
 def _copies(path: Path) -> list[Path]:

@@ -223,6 +223,8 @@ def with_leave(text: str) -> str:
         FormatError: the text is no JSON object, or holds permissions in another shape.
     """
     listed = _leave(text)
+    if listed is None:
+        raise FormatError('expected permissions as {"allow": [...]}; got another shape. Nothing was changed')
     for rule in _LEAVE:
         if rule not in listed:
             text = jsonc.push(text, ("permissions", "allow"), rule)
@@ -230,20 +232,19 @@ def with_leave(text: str) -> str:
 
 
 def without_leave(text: str) -> str:
-    """Take that out again; empty when nothing else is in the text."""
-    listed = _leave(text)
+    """Take that out again; empty when nothing else is in the text. Permissions of another shape hold nothing of it."""
+    listed = _leave(text) or []
     for number in reversed(range(len(listed))):
         if listed[number] in _LEAVE:
             text = jsonc.drop(text, ("permissions", "allow", number))
-    return _or_empty(text) if len(_leave(text)) < len(listed) else text
+    return _or_empty(text) if any(rule in _LEAVE for rule in listed) else text
 
 
-def _leave(text: str) -> list[Any]:
+def _leave(text: str) -> list[Any] | None:
+    """Give the rules of what runs unasked; None where they are in another shape."""
     permissions = jsonc.plain(text).get("permissions", {})
     listed = permissions.get("allow", []) if isinstance(permissions, dict) else None
-    if not isinstance(listed, list):
-        raise FormatError('expected permissions as {"allow": [...]}; got another shape. Nothing was changed')
-    return listed
+    return listed if isinstance(listed, list) else None
 
 
 def _with_table(text: str, command: Sequence[str], *, allow: bool) -> str:

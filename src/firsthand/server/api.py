@@ -34,9 +34,11 @@ _MORE = {"fields": fields(Draft), "how": tuple(How.__annotations__)}
 """What a verb of `Memory` takes beyond its own arguments, by the name under which it takes them."""
 _TYPES: dict[str, Any] = {
     "answer": Answer, "query": str | Query, "time": Moment | None, "trust": Trust, "limit": int, "after": int,
-    "before": int | None, "as_of": int | None, "newest_first": bool,
+    "before": int | None, "as_of": int | None, "newest_first": bool, "deep": bool | None, "open_turn": bool,
+    "keep": bool, "expected_position": int | None,
 }  # fmt: skip
 """Of arguments that are not taken as JSON has them."""
+_FLAGS: dict[Any, bool] = {"true": True, "1": True, 1: True, "false": False, "0": False, 0: False}
 
 
 @value(eq=False)
@@ -61,22 +63,21 @@ class Verb:
         """
         must = {name[:-1] for name in self.takes if name.endswith("*")}
         known = {name.rstrip("*") for name in self.takes} | {"namespace"}
-        if wrong := sorted((given_fields.keys() - known) | (must - given_fields.keys())):
-            raise InvalidArgument(
-                f"{self.name} takes {', '.join(sorted(known))}; missing or unknown: {', '.join(wrong):.200}"
-            )
+        wrong = {"missing": must - given_fields.keys(), "unknown": given_fields.keys() - known}
+        if faults := [f"{fault}: {', '.join(sorted(names)):.200}" for fault, names in wrong.items() if names]:
+            raise InvalidArgument(f"{self.name} takes {', '.join(sorted(known))}; {'; '.join(faults)}")
         members = {name: member for name, member in given_fields.items() if name != "namespace"}
         return {name: self._read(name, member) for name, member in members.items()}
 
     def _read(self, name: str, member: Any) -> Any:
-        if self.method == "GET" and name in _TYPES:  # a query has only text
-            member = {"true": True, "1": member, "false": False}.get(member, member)
-            if isinstance(member, str) and _TYPES[name] is not bool and member.isascii() and member.isdigit():
-                member = int(member[:16])
-            elif _TYPES[name] is bool:
-                member = member in {True, "1"}
+        if name not in _TYPES:
+            return member
+        if _TYPES[name] in {bool, bool | None} and isinstance(member, str | int):
+            member = _FLAGS.get(member, member)
+        elif self.method == "GET" and isinstance(member, str) and member.isascii() and member.isdigit():
+            member = int(member[:16])  # a query has only text
         try:
-            return from_json(_TYPES[name], member) if name in _TYPES else member
+            return from_json(_TYPES[name], member)
         except ValueError as error:
             raise InvalidArgument(f"{name} of {self.name}: {error}") from error
 
@@ -175,15 +176,15 @@ VERBS = (
     _of_memory("POST", "fenced"),
     *(_of_memory("POST", name) for name in _WRITES),
 )  # fmt: skip
+EXPAND = Verb("GET", "expand", "The exact bytes that a pointer addresses, by ranges.", ("address*",), _health)
+LIVE = Verb("GET", "live", "The position that was reached, as server-sent events.", ("session", "after"), _health)
 
 
 def document() -> dict[str, Any]:
     """Describe the API (OpenAPI 3.1)."""
     problem = {"description": "what went wrong", "content": {"application/problem+json": {}}}
     paths: dict[str, Any] = {}
-    expand = Verb("GET", "expand", "The exact bytes that a pointer addresses, by ranges.", ("address*",), _health)
-    live = Verb("GET", "live", "The position that was reached, as server-sent events.", ("session", "after"), _health)
-    for verb in (*VERBS, expand, live):
+    for verb in (*VERBS, EXPAND, LIVE):
         about: dict[str, Any] = {"operationId": verb.name, "summary": verb.summary}
         names, must = ["namespace", *(name.rstrip("*") for name in verb.takes)], [*verb.takes]
         if verb.method == "GET":

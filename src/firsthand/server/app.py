@@ -198,14 +198,16 @@ class _Pages:
         asked = await self._fields(request)
         call = self._named(str(asked.get("namespace", "default")))
         if name == "expand":
+            api.EXPAND.asked(asked)
             return await run_in_threadpool(self._expanded, call, asked, request.headers.get("range", ""))
         if name == "live":
-            session, after = str(asked.get("session", "")), str(asked.get("after", ""))
+            fields = api.LIVE.asked(asked)
+            session = str(fields.get("session", ""))
 
             async def position() -> int:
                 return await run_in_threadpool(lambda: self._in(call, lambda memory: _reached(memory, session)))
 
-            return stream(position, request.is_disconnected, int(after) if after.isdigit() else None)
+            return stream(position, request.is_disconnected, fields.get("after"))
         verb = next((verb for verb in api.VERBS if verb.name == name and request.method in {"POST", verb.method}), None)
         if verb is None:
             raise HTTPException(404, f"there is no {request.method} /v1/{name:.80}; see /v1/openapi.json")
