@@ -171,3 +171,24 @@ def has_display() -> bool:
 def for_commands(**settings: str) -> dict[str, str]:
     """Give the environment for a command to run in: this one, with some settings of its own."""
     return {**os.environ, **settings}
+
+
+_HANDED_ON = "_FIRSTHAND_HANDED_ON"
+
+
+def hand_on(lock: int, port: int) -> None:
+    """Have this process keep two descriptors when it executes itself anew, and leave their numbers for it."""
+    for descriptor in (lock, port):
+        os.set_inheritable(descriptor, True)
+    os.environ[_HANDED_ON] = f"{os.getpid()} {lock} {port}"
+
+
+def handed_on() -> tuple[int, int] | None:
+    """Give the lock and the port's socket that this process had before it began anew; None where it did not."""
+    process, *descriptors = map(int, os.environ.get(_HANDED_ON, "0").split())
+    if process != os.getpid():
+        return None
+    lock, port = descriptors
+    for descriptor in descriptors:
+        os.set_inheritable(descriptor, False)
+    return lock, port

@@ -359,7 +359,8 @@ class Memory(Space):
         What Firsthand itself wrote that repeats their words is erased with them: receipts with topics of theirs,
         task states, answers of recall, notes and episodes that rest on them or repeat them, and its own files in
         the folders of agents; `Erasure.files` names what a person wrote there. Waiting calls of hooks that hold the
-        same words, or ``containing``, go too; a server that has read the store ends in seconds.
+        same words, or ``containing``, go too; a server that has read the store begins
+        anew in seconds.
 
         Raises:
             Unresolvable: one of them is not in this namespace; then nothing is erased.

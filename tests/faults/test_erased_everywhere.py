@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -11,8 +13,8 @@ import apsw
 import pytest
 from hook_runs import Hooked, prompt, until
 
-from firsthand import Draft, Kind, Memory
-from firsthand.agents import faults, inbox, jobs, session_cache, small_files
+from firsthand import Client, Draft, Kind, Memory
+from firsthand.agents import faults, inbox, jobs, session_cache, side_files, small_files
 from firsthand.agents.waiting_calls import KeptCalls
 from firsthand.log import compression
 from firsthand.server import hook_client
@@ -223,6 +225,32 @@ def test_an_erasure_by_the_library_ends_a_server_that_has_read_the_store(user):
     assert until(lambda: not user.status()["runs"], 30)
     assert "its memory may hold what was erased" in user.log()
     assert holding(user) == set()
+
+
+def test_a_server_in_a_terminal_begins_anew_after_an_erasure_and_refuses_no_client(user):
+    """It says why, and has the same port; an erasure of nothing changes nothing, and what is stopped ends."""
+    pytest.importorskip("starlette", reason="the extra agents is not installed")
+    pytest.importorskip("httpx", reason="the extra client is not installed")
+    command = [sys.executable, "-m", "firsthand", "serve", "--foreground", "--port", "0"]
+    with subprocess.Popen(command, env=user.environment, stderr=subprocess.PIPE, text=True) as process:
+        server = user.daemon()
+        state = user.status()
+        with Client(state["http"], token=Path(state["token_file"]).read_text().strip()) as client:
+            pointer = client.session("s").user(SAID).pointer
+            mark = user.store / "hooks" / side_files.ERASED_FILE
+            client.erase([])
+            assert not mark.exists()
+            client.erase([pointer])
+            assert mark.exists()
+            while "begins anew" not in user.log():  # asked all the while
+                assert client.event(pointer).erased
+                assert process.poll() is None
+            assert client.event(pointer).erased
+        assert (user.daemon(), user.status()["http"]) == (server, state["http"])
+        user.end()
+        said = process.stderr.read()
+    assert f"begins anew: its memory may hold what was erased in {user.store}" in said
+    assert "the server ends: told to" in said
 
 
 def test_a_kept_copy_of_an_erased_event_goes_with_it(user):

@@ -37,7 +37,10 @@ class Host:
         self.send({"method": "notifications/initialized"})
 
     def send(self, message):
-        self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        self.line(json.dumps({"jsonrpc": "2.0", **message}).encode())
+
+    def line(self, line):
+        self._process.stdin.write(line + b"\n")
         self._process.stdin.flush()
 
     def begin(self, method, **params):
@@ -144,6 +147,28 @@ def test_a_request_that_ends_each_server_is_given_up(user):
         thread.join()
     begins = ["initialize", "notifications/initialized"]
     assert sessions == [[*begins, "tools/call"], [*begins, "tools/call"], [*begins, "tools/call"], [*begins, "ping"]]
+
+
+def test_every_line_that_cannot_be_read_is_answered(user):
+    """What the SDK cannot read gets an error of JSON-RPC, a notification none, and the session goes on."""
+    asks = '{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"recall","arguments":{"query":%s}}}'
+    cases = [
+        (asks % (10, '"\\ud800"'), 10, -32602),
+        (asks % (11, "[" * 400 + "]" * 400), 11, -32602),
+        (asks % ("null", '"port"'), None, -32600),
+        ('{"jsonrpc":"2.0","id":12}', 12, -32600),
+        ("garbage", None, -32700),
+        ("[" * 200_000, None, -32700),
+        ("[]", None, -32600),
+    ]
+    with host(user) as session:
+        for line, number, code in cases:
+            session.line(line.encode())
+            answer = session.answer()
+            assert (line[:80], answer["id"], answer["error"]["code"]) == (line[:80], number, code)
+        session.line(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":[]}')
+        session.line(b"")
+        assert session.ask("ping") == {}
 
 
 def test_without_a_server_the_process_serves_by_itself(user):

@@ -87,8 +87,12 @@ def erase(store: Path, needles: Collection[bytes]) -> tuple[str, ...]:
     for folder in ("hooks", "health", "agents"):
         _sweep(store / folder)
     _forget_log()
-    small_files.write(store / "hooks" / ERASED_FILE, b"")
     return tuple(changed)
+
+
+def mark_erased(store: Path) -> None:
+    """Have servers that have read the store begin anew."""
+    small_files.write(store / "hooks" / ERASED_FILE, b"")
 
 
 def erased_at(store: Path) -> int:

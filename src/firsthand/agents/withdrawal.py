@@ -56,6 +56,8 @@ def erase(space: Space, wanted: Sequence[str], reason: str, containing: str = ""
     health_line.forget_words(space.path)
     needles = {form for text in strings for form in (text, *spellings(to_text(text)))}
     calls = side_files.erase(space.path, needles | {*(spellings(containing) if containing else ())})
+    if every or calls:  # events that were erased before too: what erased them may have died before it said so
+        side_files.mark_erased(space.path)
     return replace(erasure, files=tuple(_still(with_folder, every, strings)), calls=calls)
 
 

@@ -72,7 +72,7 @@ def _run(folder: str, port: int | None, out: Output) -> int:
         return REFUSED
     out.remark(f"answering hooks at {shown(folder)}; interrupt to stop")
     out.flush()
-    serve(folder, lock, port=port)
+    serve(folder, lock, port=port, say=out.remark)
     return DONE
 
 

@@ -85,7 +85,7 @@ class _Bridge:
                 data = os.read(0, _CHUNK_BYTES)
                 ends = not data
                 *lines, from_host = (from_host + data).split(b"\n")
-                for line in lines:
+                for line in [*lines, *([from_host] if ends and from_host else [])]:
                     self._ask(line + b"\n")
         if self._connection is not None:
             self._connection.close()
@@ -97,8 +97,9 @@ class _Bridge:
         if method in {"initialize", "notifications/initialized"}:
             self._opening = [*(self._opening if method != "initialize" else []), line]
         if method == "notifications/cancelled":
-            self._open.pop(json.dumps(message.get("params", {}).get("requestId")), None)
-        elif method and "id" in message:
+            params = message.get("params")
+            self._open.pop(json.dumps(params.get("requestId") if isinstance(params, dict) else None), None)
+        elif method and type(message.get("id")) in (str, int):  # any other id is answered as none
             self._open[key], self._tries[key] = line, 0
         if self._connection is None:
             self._again()
@@ -161,7 +162,7 @@ def _parsed(line: bytes) -> dict[str, Any]:
     """Read a message; empty for what is none, which the server answers."""
     try:
         message = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return message if isinstance(message, dict) else {}
 

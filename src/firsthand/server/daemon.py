@@ -7,7 +7,8 @@
 The invariants: at most one a user (the lock that its starter took lives in this
 process); it waits in system calls and uses no processor when nothing comes; it stops
 by itself when idle, when its own code was replaced, when it has grown too large, or
-when a newer version asks; what it leaves undone is on disk.
+when a newer version asks; what it leaves undone is on disk. After an erasure it ends, or
+where HTTP clients know it executes itself anew: the lock and the port are handed on.
 """
 
 from __future__ import annotations
@@ -24,12 +25,15 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import firsthand
+from firsthand import environment
 from firsthand.server import frames, hook_client, launcher
 from firsthand.server.daemon_jobs import Jobs
 from firsthand.server.daemon_stores import Stores
@@ -75,12 +79,20 @@ def main(words: list[str]) -> None:
         once(words[1], int(words[2]), int(words[3]), float(words[4]))
 
 
-def serve(folder: str, lock: int, first: Call | None = None, *, port: int | None = None) -> None:
+def serve(
+    folder: str,
+    lock: int,
+    first: Call | None = None,
+    *,
+    port: int | None = None,
+    say: Callable[[str], None] = lambda _text: None,
+) -> None:
     """Be the server of a folder until it stops; the lock is held already, and given back by the process's end.
 
     Args:
         first: the store of the call that it was started for, whose hook may wait no more.
         port: of its HTTP side; None takes the usual one, or any free one.
+        say: is told why the server ends.
 
     Raises:
         InvalidArgument: that port is taken, or what answers there is not installed.
@@ -89,7 +101,7 @@ def serve(folder: str, lock: int, first: Call | None = None, *, port: int | None
     sys.setswitchinterval(_SWITCH_S)
     os.pwrite(lock, f"{os.getpid():>10}\n".encode(), 0)
     try:
-        server = _Daemon(folder, port)
+        server = _Daemon(folder, lock, port, say)
         server.run(first)
     except BaseException as error:
         hook_client.log(folder, f"the server ends by a fault: {type(error).__name__}: {error} {_last(error)}")
@@ -124,8 +136,8 @@ def once(folder: str, descriptor: int, lock: int, by: float) -> None:
 class _Daemon:
     """One run of the server."""
 
-    def __init__(self, folder: str, port: int | None = None) -> None:
-        self._folder = folder
+    def __init__(self, folder: str, lock: int, port: int | None, say: Callable[[str], None]) -> None:
+        self._folder, self._lock, self._say = folder, lock, say
         self._listener = self._listen()
         self._waker, self._woken = socket.socketpair()
         self._stores = Stores()
@@ -311,6 +323,8 @@ class _Daemon:
         """Let nobody in, finish what is begun as far as it takes no longer than a moment, and end."""
         (Path(self._folder) / hook_client.SOCKET_FILE).unlink(missing_ok=True)
         self._listener.close()
+        again = self._why.startswith(_ERASED) and self._http is not None and self._http.asked > 0
+        port = self._http.socket.dup() if again and self._http and self._http.socket else None
         if self._http is not None:
             self._http.stop()
         by = time.monotonic() + CLOSING_S
@@ -322,8 +336,22 @@ class _Daemon:
             self._stores.close()
         if self._why not in _SIGNALS:  # who ends what a hook leaves behind may begin with a signal
             self._forget_starts()
-        self._log(f"the server ends: {self._why or 'a fault'}; {self._calls:,} calls")
+        how = "ends" if port is None else "begins anew"
+        why = f"the server {how}: {self._why or 'a fault'}; {self._calls:,} calls"
+        self._log(why)
+        with suppress(OSError):  # its terminal is gone
+            self._say(why)
+        if port is not None:
+            self._execute_anew(port)
         os._exit(0)  # a worker that hangs must not hold the lock; a write that is cut short was not acknowledged
+
+    def _execute_anew(self, port: socket.socket) -> None:
+        """Replace this process and its memory by a new one of the same command; who connects meanwhile waits."""
+        environment.hand_on(self._lock, port.fileno())
+        try:
+            os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606
+        except OSError as error:  # its interpreter is gone
+            self._log(f"the server cannot begin anew: {error}")
 
     # the rest --------------------------------------------------------------------------------------
 
@@ -353,7 +381,9 @@ class _Daemon:
             InvalidArgument: a port was named and is taken, or what answers there is not installed.
         """
         try:
-            return HttpServer(self._stores, self._log, port=port)
+            handed_on = environment.handed_on()
+            listening = socket.socket(fileno=handed_on[1]) if handed_on else None
+            return HttpServer(self._stores, self._log, port=port, listening=listening)
         except firsthand.InvalidArgument:
             if port is not None:
                 raise
@@ -396,6 +426,8 @@ class _Daemon:
 
 def hold(folder: str) -> int | None:
     """Take the lock of the one server; None when another process has it."""
+    if handed_on := environment.handed_on():
+        return handed_on[0]
     Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = hook_client.open_private(str(Path(folder) / hook_client.LOCK_FILE), os.O_RDWR | os.O_CREAT)
     try:

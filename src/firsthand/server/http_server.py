@@ -36,11 +36,19 @@ class HttpServer:
         working: how many requests are being answered.
     """
 
-    def __init__(self, stores: Stores, log: Callable[[str], None], *, port: int | None = None) -> None:
+    def __init__(
+        self,
+        stores: Stores,
+        log: Callable[[str], None],
+        *,
+        port: int | None = None,
+        listening: socket.socket | None = None,
+    ) -> None:
         """Listen.
 
         Args:
             port: None takes the usual one, or any free one where another program has it.
+            listening: a socket that listens already; then there is no port to take.
 
         Raises:
             InvalidArgument: the port that was named is taken, or the extra is not installed.
@@ -60,7 +68,7 @@ class HttpServer:
             return
         self.token: Token = token_of(state)
         self.keys = Keys(self.token.text)
-        self.socket = listen(port)
+        self.socket = listening or listen(port)
 
     @property
     def url(self) -> str:

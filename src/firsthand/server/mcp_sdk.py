@@ -7,7 +7,8 @@ type. Names of the SDK stand in this file and in no other.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from importlib import import_module
 from typing import Any
 from urllib.parse import unquote
@@ -16,6 +17,7 @@ from firsthand import InvalidArgument
 from firsthand.environment import extra_command
 from firsthand.value import value
 
+_NO_JSON, _NO_REQUEST, _NO_PARAMETERS = -32_700, -32_600, -32_602  # of JSON-RPC
 Answering = Callable[[Mapping[str, Any], Any], Awaitable[Any]]
 
 
@@ -146,8 +148,47 @@ def http_app(sdk: Sdk, server: Any, http: Mapping[str, Any]) -> Any:
 async def serve_lines(sdk: Sdk, server: Any, lines: Any, out: Any) -> None:
     """Serve a session whose messages are lines, as over standard streams."""
     lowlevel = server._lowlevel_server if sdk.major == 2 else server._mcp_server  # noqa: SLF001 - as its own `run` does
-    async with import_module("mcp.server.stdio").stdio_server(lines, out) as (reading, writing):
+    async with import_module("mcp.server.stdio").stdio_server(_readable(sdk, lines, out), out) as (reading, writing):
         await lowlevel.run(reading, writing, lowlevel.create_initialization_options())
+
+
+async def _readable(sdk: Sdk, lines: Any, out: Any) -> AsyncIterator[str]:
+    """Yield the lines that the SDK can read; the others, which it drops unsaid, are answered by an error here."""
+    if sdk.major == 2:
+        read = import_module("mcp_types").jsonrpc_message_adapter.validate_json
+    else:
+        read = import_module("mcp.types").JSONRPCMessage.model_validate_json
+    async for line in lines:
+        if not line.strip():
+            continue
+        if error := _refusal(line, read):
+            await out.write(json.dumps({"jsonrpc": "2.0", **error}) + "\n")
+            await out.flush()
+        else:
+            yield line
+
+
+def _refusal(line: str, read: Callable[[str], Any]) -> dict[str, Any]:
+    """Say by which id and error a line is answered that the SDK cannot read; empty where it can, or none is due."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return {"id": None, "error": {"code": _NO_JSON, "message": f"expected a line of JSON: {error}"}}
+    if not isinstance(message, dict):
+        what = "expected an object with jsonrpc, id and method; batches are not taken"
+        return {"id": None, "error": {"code": _NO_REQUEST, "message": what}}
+    number = message["id"] if type(message.get("id")) in (str, int) else None
+    if number is None and {"id", "method"} <= message.keys():
+        return {"id": None, "error": {"code": _NO_REQUEST, "message": "expected a string or an integer as the id"}}
+    try:
+        read(line)
+    except ValueError as error:
+        is_request = message.get("jsonrpc") == "2.0" and isinstance(message.get("method"), str)
+        if is_request and number is None:  # a notification, which is never answered
+            return {}
+        code = _NO_PARAMETERS if is_request else _NO_REQUEST
+        return {"id": number, "error": {"code": code, "message": f"the message cannot be read: {error}"}}
+    return {}
 
 
 def decoded(sdk: Sdk, name: str) -> str:
