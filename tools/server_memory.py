@@ -24,6 +24,7 @@ KINDS = (Kind.USER_MESSAGE, Kind.REASONING, Kind.TOOL_CALL, Kind.TOOL_RESULT, Ki
 WORDS = 60_000
 SESSION_EVENTS = 1_000
 QUESTIONS = 40
+REST_S = 12
 
 
 def make(folder: Path, events: int) -> None:
@@ -90,6 +91,8 @@ def measure(words: list[str]) -> None:
         list(client.events(newest_first=True, limit=2_000))
         client.sessions()
         report("an append, 2,000 events read, all sessions listed")
+    time.sleep(REST_S)
+    report(f"{REST_S} s of rest")
 
 
 if __name__ == "__main__":
