@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from firsthand.errors import InvalidArgument
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
-from firsthand.hosts.hook_hosts import HOST_NAMES, LEFT_OUT, named, replaced
+from firsthand.hosts.hook_hosts import HOSTS, LEFT_OUT, named, replaced
 from firsthand.hosts.hook_shape import PAYLOAD_BYTES_MAX
 from firsthand.unasked.volunteer import Funnel, Source, Standing
 from firsthand.value import replace
@@ -442,7 +442,7 @@ def test_the_name_in_the_log_is_that_of_an_import():
         (b" " * (PAYLOAD_BYTES_MAX + 1), "bytes of JSON"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("host", HOST_NAMES)
+@pytest.mark.parametrize("host", tuple(HOSTS))
 def test_a_payload_that_cannot_be_understood_says_why(host, payload, says):
     """Junk is a call of no event that names its fault, and is answered with nothing."""
     call = named(host).parse(payload)
@@ -482,7 +482,7 @@ EVENT_NAMES = sorted({payload.get("hook_event_name", "Stop") for _, payload, *_ 
 
 @settings(max_examples=80, deadline=None)
 @given(
-    st.sampled_from(HOST_NAMES),
+    st.sampled_from(tuple(HOSTS)),
     st.sampled_from(EVENT_NAMES),
     st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=8),
     st.text(st.characters(exclude_categories=()), max_size=50),
@@ -496,7 +496,7 @@ def test_no_payload_and_no_reply_makes_a_hook_fail(host, event, fields, said):
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.sampled_from(HOST_NAMES), st.binary(max_size=200))
+@given(st.sampled_from(tuple(HOSTS)), st.binary(max_size=200))
 def test_no_bytes_make_a_hook_fail(host, payload):
     """Any bytes give a call: of no event, or of one that JSON named."""
     assert named(host).parse(payload).host in {host, "cursor"}

@@ -214,7 +214,6 @@ HOSTS: Mapping[str, Shaped] = {
         Copilot("copilot", _COPILOT, context=_EVERYWHERE, notified=frozenset()),
     )
 }  # fmt: skip
-HOST_NAMES = tuple(HOSTS)
 
 
 def named(host: str) -> Shaped:
