@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from firsthand.agents.tool_table import TOOLS
 from firsthand.errors import FormatError, InvalidArgument
-from firsthand.hosts.hook_hosts import HOST_NAMES, named
+from firsthand.hosts import hook_hosts
 from firsthand.hosts.host_table import HOSTS, host_program
 from firsthand.hosts.registration import (
     READ_TOOLS,
@@ -112,7 +112,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("host", HOST_NAMES)
+@pytest.mark.parametrize("host", hook_hosts.HOSTS)
 def test_what_is_written_is_of_the_hosts_shape(host):
     """The file is valid by the host's own shape, with events that it fires and timeouts that are small."""
     written = with_hooks("", host_program(host), COMMAND)
@@ -121,7 +121,7 @@ def test_what_is_written_is_of_the_hosts_shape(host):
     told = hooks_of_ours(written)
     assert set(told.events) == {line.event for line in HOSTS[host].lines}
     assert told.commands == (shlex.join(COMMAND),)
-    events = named(host).events
+    events = hook_hosts.named(host).events
     assert [name for name in told.events if name not in events] == []
 
 
@@ -137,7 +137,7 @@ def test_claude_code_runs_the_program_itself():
     assert [event for event, (group,) in waiting.items() if "async" in group["hooks"][0]] == []
 
 
-@pytest.mark.parametrize("host", HOST_NAMES)
+@pytest.mark.parametrize("host", hook_hosts.HOSTS)
 def test_installing_twice_is_installing_once(host):
     """A second time the text is the same byte for byte, whatever its indentation and line ends."""
     before = '{\r\n\t"theme": "dark",\r\n\t"n": [1, 2.5]\r\n}'
@@ -148,7 +148,7 @@ def test_installing_twice_is_installing_once(host):
     assert not once.endswith("\n")
 
 
-@pytest.mark.parametrize("host", HOST_NAMES)
+@pytest.mark.parametrize("host", hook_hosts.HOSTS)
 def test_an_older_install_is_renewed_in_its_place(host):
     """Another command of ours is replaced where it stands; what stands around it keeps its place."""
     one, settings = HOSTS[host].lines[0].event, host_program(host)
@@ -211,7 +211,7 @@ HOOKS = st.dictionaries(
 
 @settings(max_examples=100, deadline=None)
 @given(
-    st.sampled_from(HOST_NAMES),
+    st.sampled_from(tuple(hook_hosts.HOSTS)),
     st.dictionaries(st.text(max_size=8).filter(lambda name: name not in {"hooks", "version"}), JSON, max_size=4),
     HOOKS,
     st.sampled_from([None, 2, 4, "\t"]),
@@ -337,6 +337,6 @@ def test_tools_that_only_read_are_those_of_the_server():
 
 def test_an_unknown_host_has_no_settings():
     """A name that is no host's is an error that lists the hosts; every host has settings."""
-    assert tuple(HOSTS) == HOST_NAMES
+    assert tuple(HOSTS) == tuple(hook_hosts.HOSTS)
     with pytest.raises(InvalidArgument, match="got 'emacs'"):
         host_program("emacs")
