@@ -36,7 +36,7 @@ from firsthand.moment import Moment
 from firsthand.value import value
 
 from . import compression
-from .artifacts import ArtifactStore
+from .port import PayloadStore
 
 ENVELOPE_BYTES_MAX = 60 * 1024 * 1024  # with the rest of a body, within what compression reads again
 BATCH_EVENTS_MAX = 10_000
@@ -128,7 +128,7 @@ class Batch:
 def prepare(
     draft: Draft,
     namespace_key: int,
-    artifacts: ArtifactStore,
+    artifacts: PayloadStore,
     inline_max: int,
     ids: IdMaker,
     *,
@@ -192,7 +192,7 @@ def check_name(value: object, what: str, *, empty: bool = True) -> str:
     return value
 
 
-def _payload(draft: Draft, namespace_key: int, artifacts: ArtifactStore, inline_max: int) -> bytes | Artifact:
+def _payload(draft: Draft, namespace_key: int, artifacts: PayloadStore, inline_max: int) -> bytes | Artifact:
     content = draft.content
     if isinstance(content, bytes):
         return content if len(content) <= inline_max else artifacts.put(namespace_key, content)

@@ -1,0 +1,103 @@
+"""Connections to PostgreSQL for one role, and its errors as ours.
+
+A connection that is handed out knows no tenant: who reads names the namespace within the transaction, so that
+nothing of one tenant is left on a connection for the next.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+from psycopg import errors
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from firsthand.errors import StoreBusy, StoreClosed, StoreDamaged, StoreError, StoreFailed, StoreFull, StoreReadOnly
+
+from .schema import SCHEMA
+
+POOL_MAX = 8
+TIMEOUT_S = 30.0
+
+
+class Connections:
+    """A pool of connections to one database.
+
+    Args:
+        dsn: how to reach it, as libpq reads it.
+    """
+
+    def __init__(self, dsn: str, *, size_max: int = POOL_MAX, timeout_s: float = TIMEOUT_S) -> None:
+        self._dsn, self._size_max, self._timeout_s = dsn, size_max, timeout_s
+        self._open()
+
+    def _open(self) -> None:
+        self._pid = os.getpid()
+        self._pool = ConnectionPool(
+            self._dsn, min_size=1, max_size=self._size_max, timeout=self._timeout_s, open=False, configure=_configure,
+            check=ConnectionPool.check_connection,
+        )  # fmt: skip
+        self._pool.open()
+        self.closed = False
+
+    def close(self) -> None:
+        """Let every connection go."""
+        self.closed = True
+        if self._pid == os.getpid():
+            self._pool.close()
+
+    @contextmanager
+    def use(self) -> Iterator[psycopg.Connection]:
+        """Give a connection for the length of a block; errors leave it as ours."""
+        if self.closed:
+            raise StoreClosed("this store was closed; open it again.")
+        if self._pid != os.getpid():  # after a fork: the parent's sockets are the parent's
+            self._open()
+        with translating(), self._pool.connection() as db:
+            yield db
+
+    @contextmanager
+    def reading(self, namespace: int) -> Iterator[psycopg.Connection]:
+        """Give a connection within a transaction that may read one namespace, as of one moment."""
+        with self.use() as db, db.transaction():
+            db.execute("SELECT set_config('firsthand.namespace', %s, true)", (str(namespace),))
+            yield db
+
+
+def _configure(db: psycopg.Connection) -> None:
+    db.execute(f"SET search_path = {SCHEMA}, pg_temp")
+    db.execute("SET synchronous_commit = on")  # acknowledged is durable, whatever the server's default
+    db.commit()
+    db.autocommit = True
+
+
+@contextmanager
+def translating() -> Iterator[None]:
+    """Turn PostgreSQL's errors into Firsthand's for the length of a block."""
+    try:
+        yield
+    except (psycopg.Error, PoolTimeout) as error:
+        raise translated(error) from error
+
+
+def translated(error: Exception) -> StoreError:
+    """Make one of PostgreSQL's errors ours."""
+    what = f"PostgreSQL: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
+    if isinstance(error, (errors.DiskFull, errors.OutOfMemory, errors.InsufficientResources)):
+        return StoreFull(f"{what}. Nothing of this write was kept. Free space and retry with the same ids.")
+    if isinstance(error, (errors.ReadOnlySqlTransaction, errors.InsufficientPrivilege)):
+        return StoreReadOnly(f"{what}. Name the primary, and a role that is a member of firsthand_application.")
+    if isinstance(error, (errors.DataCorrupted, errors.IndexCorrupted)):
+        return StoreDamaged(f"{what}. Run 'firsthand store verify' to see which events are concerned.")
+    if isinstance(error, (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure)):
+        return StoreBusy(f"{what}. Retry with the same ids: a retry is never a second append.")
+    if isinstance(error, PoolTimeout):
+        return StoreBusy("PostgreSQL: no connection was free in time; retry with the same ids.")
+    if isinstance(error, psycopg.OperationalError):
+        return StoreBusy(
+            f"{what}. The server cannot be reached, or went away; whether this write was kept is not known. Retry with "
+            "the same ids: a retry is never a second append."
+        )
+    return StoreFailed(f"{what}. If it happens again, run 'firsthand store verify'.")

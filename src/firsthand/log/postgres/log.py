@@ -1,0 +1,148 @@
+"""The log in PostgreSQL: the verbs of `log.log.Log`, for many machines at once.
+
+What an append has returned is on the server's disk; nothing but `erase` changes an event, and it destroys content
+alone. A handle keeps no tenant's state but what the head of its namespace proves.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+
+import psycopg
+
+from firsthand import moment
+from firsthand.errors import InvalidDraft
+from firsthand.event import CONTENT_INLINE_MAX, Draft, Event, IdMaker, Kind, Trust
+from firsthand.fence import KEY_BYTES
+from firsthand.log.append import Appended
+from firsthand.log.erase import Erasure, check
+from firsthand.log.prepare import BATCH_EVENTS_MAX, Batch, DraftGroup, check_name, prepare
+from firsthand.moment import Moment
+
+from .committer import Committer, Ticket
+from .connection import Connections, translating
+from .payloads import Payloads
+from .reader import Reader, number_of
+from .schema import check_version, migrate
+
+
+def make(dsn: str) -> None:
+    """Make a store, or bring it to the present version; as the owner of its database."""
+    with translating(), psycopg.connect(dsn, autocommit=True) as db:
+        migrate(db, os.urandom(16), moment.now().microseconds, os.urandom(KEY_BYTES))
+
+
+class PostgresLog:
+    """One store in PostgreSQL, opened.
+
+    Args:
+        dsn: how to reach it, as libpq reads it; its role is a member of `schema.APPLICATION`.
+        inline_max: payloads over this many bytes are kept apart from their events.
+        clock: the time of ingest; for tests.
+    """
+
+    def __init__(
+        self, dsn: str, *, inline_max: int = CONTENT_INLINE_MAX, clock: Callable[[], Moment] = moment.now
+    ) -> None:
+        self.connections = Connections(dsn)
+        with self.connections.use() as db:
+            check_version(db)
+        self.artifacts = Payloads(self.connections)
+        self.reader = Reader(self.connections, self.artifacts, "this store in PostgreSQL")
+        self._committer = Committer(self.connections, clock)
+        self._inline_max, self._ids = inline_max, IdMaker()
+
+    def close(self) -> None:
+        """Let every connection go."""
+        self.connections.close()
+
+    def namespace_key(self, namespace: str) -> int:
+        """Give a namespace's number."""
+        return number_of(namespace)
+
+    def append(
+        self, drafts: Sequence[Draft], *, namespace: str, session: str, expected_position: int | None = None
+    ) -> tuple[Appended, ...]:
+        """Append events to one session, all or none; on return they are on disk.
+
+        Raises:
+            InvalidDraft: a field is of the wrong type or over its limit.
+            IdConflict: an id is there with other bytes.
+            StaleExpectation: the session does not end at ``expected_position``.
+            StoreBusy: the server cannot be reached; StoreFull, StoreFailed: it refused.
+        """
+        check_name(namespace, "namespace", empty=False)
+        check_name(session, "session", empty=False)
+        if not drafts:
+            return ()
+        if len(drafts) > BATCH_EVENTS_MAX:
+            raise InvalidDraft(f"one append takes at most {BATCH_EVENTS_MAX:,} events; got {len(drafts):,}. Split it.")
+        return self.submit((Batch(namespace, session, self._prepared(drafts, namespace), expected_position),))
+
+    def append_group(self, groups: Sequence[DraftGroup], *, namespace: str) -> tuple[Appended, ...]:
+        """Append events to several sessions in one transaction, all or none; ids are derived from source records."""
+        check_name(namespace, "namespace", empty=False)
+        for group in groups:
+            check_name(group.session, "session", empty=False)
+        batches = tuple(
+            Batch(namespace, group.session, self._prepared(group.drafts, namespace), derived_ids=True)
+            for group in groups
+        )
+        return self.submit(batches) if batches else ()
+
+    def submit(self, batches: tuple[Batch, ...]) -> tuple[Appended, ...]:
+        """Append what was prepared before, of one namespace: a restore's events, or those of a `StoreBusy`."""
+        key = number_of(batches[0].namespace)
+        if any(batch.namespace != batches[0].namespace for batch in batches):
+            raise InvalidDraft("the batches of one append are of one namespace")
+        return self._committer.submit(Ticket(key, batches))
+
+    def _prepared(self, drafts: Sequence[Draft], namespace: str) -> tuple:
+        key = number_of(namespace)
+        return tuple(prepare(draft, key, self.artifacts, self._inline_max, self._ids) for draft in drafts)
+
+    def erase(self, namespace: str, identifiers: Sequence[str], reason: str = "") -> Erasure:
+        """Destroy the content of events and of the further parts of their source records.
+
+        The bytes leave the tables at once; the server's own log and its archives keep them until their retention ends.
+
+        Raises:
+            Unresolvable: an id is not in this namespace.
+            InvalidDraft: more than 10,000 events, a reason over 1,000 characters, or the record of an erasure.
+        """
+        check(identifiers, reason)
+        key = number_of(namespace)
+        wanted: dict[int, Event] = {
+            part.position: part
+            for identifier in identifiers
+            for part in self.reader.record_parts(self.reader.event(namespace, identifier))
+        }
+        events = [wanted[position] for position in sorted(wanted)]
+        fresh = [event for event in events if not event.erased]
+        already = tuple(event.id for event in events if event.erased)
+        for event in fresh:
+            if event.kind in {Kind.ERASURE, Kind.LOSS}:
+                raise InvalidDraft(f"{event.pointer} records an erasure or a loss: it holds no content of others")
+        if not fresh:
+            return Erasure((), already, 0, 0, ())
+        batches = []
+        for session in sorted({event.session for event in fresh}):
+            mine = [event.id for event in fresh if event.session == session]
+            content = json.dumps({"erased": mine, "reason": reason}).encode()
+            draft = Draft(Kind.ERASURE, content, "application/json", origin="user", trust=Trust.TRUSTED)
+            erasure = prepare(draft, key, self.artifacts, len(content), self._ids, by_log=True)
+            batches.append(Batch(namespace, session, (erasure,)))
+        freed: list[bytes] = []
+
+        def destroy(db: psycopg.Connection) -> None:
+            positions = [event.position for event in fresh]
+            freed.extend(row[0] for row in db.execute("SELECT erase(%s, %s)", (key, positions)).fetchall())
+
+        appended = self._committer.submit(Ticket(key, tuple(batches), also=destroy))
+        held = {event.artifact.digest for event in fresh if event.artifact is not None}
+        return Erasure(
+            tuple(event.id for event in fresh), already, len(freed), len(held) - len(freed),
+            tuple(each.pointer for each in appended),
+        )  # fmt: skip

