@@ -57,10 +57,11 @@ class PostgresServer:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        self._process = subprocess.Popen(
-            [self._programs / "postgres", "-D", self._data], user=self._user, stdout=subprocess.DEVNULL,
-            stderr=(self.folder / "log").open("ab"), start_new_session=True,
-        )  # fmt: skip
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [self._programs / "postgres", "-D", self._data], user=self._user, stdout=subprocess.DEVNULL,
+                stderr=log, start_new_session=True,
+            )  # fmt: skip
         for _ in range(600):
             try:
                 psycopg.connect(self.dsn("postgres")).close()

@@ -190,6 +190,8 @@ class Committer:
         work = _Work(tenant.copy(), self._clock(), {})
         for ticket in tickets:
             work.take(ticket)
+            if not work.is_taken(ticket):  # it may be a retry, which only the ids that are there can tell
+                return None
         return work
 
     def _held(self, db: psycopg.Connection, tickets: Sequence[Ticket]) -> Tenant:
