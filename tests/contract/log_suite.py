@@ -11,7 +11,9 @@ import pytest
 
 from firsthand.errors import Erased, IdConflict, InvalidDraft, StaleExpectation, Unresolvable
 from firsthand.event import Draft, Event, IdMaker, Kind, genesis, roll
+from firsthand.log.log import Log
 from firsthand.log.prepare import DraftGroup
+from firsthand.log.restore import restore
 from firsthand.pointer import parse
 
 NAMESPACE = "shop"
@@ -104,7 +106,9 @@ class LogSuite:
         """A group whose last session is refused leaves nothing of the others."""
         log.append_group([DraftGroup("s", (user("a"),)), DraftGroup("t", (user("b"),))], namespace=NAMESPACE)
         with pytest.raises(InvalidDraft):
-            log.append_group([DraftGroup("u", (user("c"),)), DraftGroup("v", (user("d", part=-1),))], namespace=NAMESPACE)
+            log.append_group(
+                [DraftGroup("u", (user("c"),)), DraftGroup("v", (user("d", part=-1),))], namespace=NAMESPACE
+            )
         assert [(event.session, event.text) for event in self._events(log)] == [("s", "a"), ("t", "b")]
 
     def test_many_writers_lose_nothing_and_a_reader_skips_nothing(self, log, again) -> None:
@@ -118,7 +122,9 @@ class LogSuite:
             handle = handles[number % len(handles)]
             for turn in range(12):
                 text = f"{number}-{turn}"
-                acknowledged.extend((each.position, text) for each in self._append(handle, text, session=f"s{number % 3}"))
+                acknowledged.extend(
+                    (each.position, text) for each in self._append(handle, text, session=f"s{number % 3}")
+                )
 
         def follow() -> None:
             key, last = log.reader.namespace_key(NAMESPACE), 0
@@ -145,7 +151,10 @@ class LogSuite:
         self._append(log, "a", "b")
         self._append(log, "c", session="t")
         self._append(log, "d")
-        listed = [(each.name, each.events, each.turns, each.first_position, each.last_position) for each in log.reader.sessions(NAMESPACE)]
+        listed = [
+            (each.name, each.events, each.turns, each.first_position, each.last_position)
+            for each in log.reader.sessions(NAMESPACE)
+        ]
         assert listed == [("s", 3, 3, 1, 4), ("t", 1, 1, 3, 3)]
         assert log.reader.sessions(NAMESPACE)[0].head == self._events(log, session="s")[-1].chain.hex()
 
@@ -153,7 +162,9 @@ class LogSuite:
         """Bounds are exclusive, a limit counts, and the newest may come first."""
         for number in range(300):
             log.append([user(str(number)), Draft(Kind.AGENT_MESSAGE, b"yes")], namespace=NAMESPACE, session="s")
-        picked = self._events(log, session="s", kind=Kind.USER_MESSAGE, after=10, before=591, limit=280, newest_first=True)
+        picked = self._events(
+            log, session="s", kind=Kind.USER_MESSAGE, after=10, before=591, limit=280, newest_first=True
+        )
         assert [event.text for event in picked] == [str(number) for number in range(294, 14, -1)]
 
     def test_a_large_payload_comes_back_whole_and_by_range(self, log) -> None:
@@ -163,7 +174,9 @@ class LogSuite:
         event = log.reader.event(NAMESPACE, appended.id)
         assert event.artifact is not None
         assert b"".join(log.reader.pieces(event)) == data
-        assert b"".join(log.reader.expand(NAMESPACE, parse(f"fh:{event.id}@1048570-2097160"))) == data[1_048_570:2_097_160]
+        assert (
+            b"".join(log.reader.expand(NAMESPACE, parse(f"fh:{event.id}@1048570-2097160"))) == data[1_048_570:2_097_160]
+        )
 
     def test_erasure_destroys_content_and_keeps_the_chain(self, log) -> None:
         """What is erased cannot be read, its payload is gone, and every later event still hangs on it."""
@@ -206,3 +219,27 @@ class LogSuite:
         event = self._events(log)[0]
         assert not event.unchecked
         assert genesis(NAMESPACE, "s") != genesis("other", "s")
+
+    def test_an_export_restored_into_either_engine_has_the_same_head(self, log, tmp_path) -> None:
+        """Events with payloads, an erasure and two sessions: exported, restored into SQLite and back, all hash alike."""
+        self._append(log, "one", "two")
+        log.append([Draft(Kind.TOOL_RESULT, b"payload" * 9_000)], namespace=NAMESPACE, session="t")
+        log.erase(NAMESPACE, [self._events(log)[0].id], "asked")
+        out = io.BytesIO()
+        log.export(out, namespace=NAMESPACE)
+        other = Log(tmp_path / "other", heads=None)
+        out.seek(0)
+        restore(other, out)
+        assert other.reader.head(NAMESPACE) == log.reader.head(NAMESPACE)
+        back = io.BytesIO()
+        other.export(back, namespace=NAMESPACE)
+        back.seek(0)
+        assert restore(log, back).new == 0
+        assert other.verify(namespace=NAMESPACE, heads=[log.verify(namespace=NAMESPACE).head]).ok
+        other.close()
+
+    def test_a_changed_byte_is_named(self, log) -> None:
+        """Verification of a whole log finds nothing, and counts what it read."""
+        self._append(log, "one", "two")
+        verified = log.verify(namespace=NAMESPACE)
+        assert (verified.ok, verified.events, verified.sessions) == (True, 2, 1)

@@ -36,7 +36,9 @@ class PostgresServer:
         self._user = "nobody" if os.geteuid() == 0 else None  # the server refuses to run as root
         if self._user:
             shutil.chown(self.folder, self._user)
-        self._run("initdb", "-D", str(self._data), "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C")
+        self._run(
+            "initdb", "-D", str(self._data), "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"
+        )
         with (self._data / "postgresql.conf").open("a", encoding="utf-8") as out:
             lines = {
                 "listen_addresses": "''", "unix_socket_directories": f"'{self.folder}'", "max_connections": "100",

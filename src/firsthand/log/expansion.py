@@ -167,4 +167,3 @@ def lost_in(entries: Sequence[Entry]) -> tuple[range, ...]:
     """Give the positions that losses name."""
     losses = (parse_loss(entry.event.content or b"") for entry in entries if entry.event.kind is Kind.LOSS)
     return tuple(each for loss in losses if loss is not None for each in loss.missing)
-

@@ -42,6 +42,7 @@ from .artifacts import ArtifactStore
 from .database import read_map
 from .disk import Disk
 from .loss import SESSION, loss_of
+from .port import PayloadStore
 from .prepare import PART_MAX, TURN_MAX, Prepared, Restored, check_name
 from .rows import POSITION_MAX, STORED, body_of, check_event_types, header_of
 from .salvage import Salvage
@@ -98,7 +99,7 @@ def export(
     if namespace is not None:
         namespaces = {key: name for key, name in namespaces.items() if name == namespace}
     try:
-        out.write(_header(facts["uuid"], facts["created"], namespaces.values(), session))
+        out.write(header_line(facts["uuid"], facts["created"], namespaces.values(), session))
     except (KeyError, TypeError, AttributeError) as error:
         raise StoreDamaged(f"what the store says of itself is damaged ({error!r}); restore it from a backup") from error
     texts = read_map(db, "SELECT key, text FROM name")
@@ -120,7 +121,7 @@ def export(
             skipped = session is None and position != (before[1] if before[0] == key else 0) + 1
             before = key, position
             names = None if row is None else (namespaces[row[2]], sessions[row[3]], texts[row[9]], texts[row[10]])
-            lines = _event_lines(row, artifacts, names, written, skipped=skipped)
+            lines = event_lines(row, artifacts, names, written, skipped=skipped)
             if row is not None and names is not None:
                 _check_chain(row, names, ends, gaps=bool(lost[key]))
             out.writelines(lines)
@@ -128,7 +129,7 @@ def export(
             go_on = "Go on past it with 'firsthand store export --salvage'."
             raise StoreDamaged(f"position {position}: {error}. {go_on}") from error
         events += 1
-    out.write(_dump({"end": {"events": events, "artifacts": len(written)}}))
+    out.write(end_line(events, len(written)))
     return Exported(events, len(written), events)
 
 
@@ -173,7 +174,7 @@ def export_salvage(root: Path, out: BinaryIO, *, namespace: str | None = None, s
     salvage = Salvage(root / DATABASE_FILE)
     artifacts = ArtifactStore(root, Disk())
     identity = salvage.facts.get("uuid") or os.urandom(16)  # a copy of what lost its identity is another store
-    out.write(_header(identity, salvage.facts.get("created", 0), salvage.names(), session))
+    out.write(header_line(identity, salvage.facts.get("created", 0), salvage.names(), session))
     events = damaged = 0
     written: set[tuple[int, bytes]] = set()
     before = 0, 0
@@ -187,7 +188,7 @@ def export_salvage(root: Path, out: BinaryIO, *, namespace: str | None = None, s
             skipped = session is None and position != (before[1] if before[0] == tenant else 0) + 1
             before = tenant, position
             words = names.namespace, names.session, names.agent, names.origin
-            lines = _event_lines(salvage.rows[key], artifacts, words, written, skipped=skipped)
+            lines = event_lines(salvage.rows[key], artifacts, words, written, skipped=skipped)
             events += 1
             if (loss := loss_of(salvage.rows[key])) is not None:
                 lost += [(tenant, each) for each in loss.missing]
@@ -211,9 +212,9 @@ def _damaged(namespace: str, first: int, last: int, why: str) -> bytes:
     return _dump({"damaged": {"position": first} | through | {"namespace": namespace, "why": why}})
 
 
-def _event_lines(
+def event_lines(
     row: tuple[Any, ...] | None,
-    artifacts: ArtifactStore,
+    artifacts: PayloadStore,
     names: tuple[str, str, str, str] | None,
     written: set[tuple[int, bytes]],
     *,
@@ -240,7 +241,7 @@ def _event_lines(
     return itertools.chain(_artifact_lines(names[0], payload, artifacts.pieces(row[2], payload)), [line])
 
 
-def _header(store_uuid: bytes, created: int, namespaces: Iterable[str], session: str | None) -> bytes:
+def header_line(store_uuid: bytes, created: int, namespaces: Iterable[str], session: str | None) -> bytes:
     """Write the first line."""
     return _dump(
         {
@@ -251,6 +252,11 @@ def _header(store_uuid: bytes, created: int, namespaces: Iterable[str], session:
             "session": session,
         }
     )
+
+
+def end_line(events: int, artifacts: int) -> bytes:
+    """Write the last line, which says how much there was."""
+    return _dump({"end": {"events": events, "artifacts": artifacts}})
 
 
 def _event_line(

@@ -569,6 +569,10 @@ class Log:
         with self.snapshot() as db:
             return export(db, self.artifacts, out, namespace=namespace, session=session)
 
+    def check_writable(self) -> None:
+        """Raise at once where nothing can be written."""
+        self.exclusively(lambda _db: None)
+
     def adopt(self, store_uuid: bytes, created: int) -> None:
         """Take over the identity of the store whose export is being restored, if this one is empty."""
 

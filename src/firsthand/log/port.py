@@ -7,7 +7,7 @@ files of their own, behind three verbs, and those that lie in its file, behind t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import apsw
 
@@ -66,6 +66,31 @@ class PayloadStore(Protocol):
 
     def listing(self, namespace_key: int) -> Iterator[bytes]:
         """Yield the digests of a namespace's payloads, in order."""
+        ...
+
+
+class RestoredLog(Protocol):
+    """What a restore asks of a log."""
+
+    @property
+    def artifacts(self) -> PayloadStore:
+        """Where its large payloads are."""
+        ...
+
+    def check_writable(self) -> None:
+        """Raise at once where nothing can be written."""
+        ...
+
+    def adopt(self, store_uuid: bytes, created: int) -> None:
+        """Take over the identity of the store whose export is being restored, if this one is empty."""
+        ...
+
+    def namespace_key(self, namespace: str) -> int:
+        """Give a namespace's number, making it on first use."""
+        ...
+
+    def submit(self, batches: Any) -> tuple[Any, ...]:
+        """Append what was prepared before."""
         ...
 
 

@@ -36,10 +36,13 @@ _UNCHECKED = (
     "could not be checked; its content was"
 )
 Types = tuple[type, ...]
-_PLACE = (int, bytes, int, int, int, int, int, int, int, int, int)  # position to origin
+_PLACE = (int, bytes, int, int, int, int, int, int, int)  # position to trust
+_NAMES = ((int, int), (str, str))  # agent and origin: numbers of names, or in PostgreSQL the names
 _TIMES = ((int, int, int, int), (_NONE, _NONE, int, int))
 _BODIES = ((bytes, bytes, bytes, bytes), (bytes, bytes, _NONE, _NONE))
-_EVENT: frozenset[Types] = frozenset(_PLACE + times + body for times in _TIMES for body in _BODIES)
+_EVENT: frozenset[Types] = frozenset(
+    _PLACE + names + times + body for names in _NAMES for times in _TIMES for body in _BODIES
+)
 SESSION: frozenset[Types] = frozenset(
     (str, int, int, first, last, int, int, bytes) for first in (int, _NONE) for last in (int, _NONE)
 )

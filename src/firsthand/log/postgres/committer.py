@@ -26,7 +26,7 @@ from firsthand.log.prepare import Batch, Prepared
 from firsthand.moment import Moment
 from firsthand.value import field, replace, value
 
-from .connection import Connections, translated
+from .connection import Connections
 
 SESSIONS_KEPT = 1_000
 TENANTS_KEPT = 1_000
@@ -122,9 +122,13 @@ class Committer:
                     self._of_tenant(db, group)
         except FirsthandError as error:
             self._tenants.clear()
-            for ticket in tickets:
-                if not ticket.done.is_set():
-                    _settle(ticket, error=error)
+            left = [ticket for ticket in tickets if not ticket.done.is_set()]
+            if isinstance(error, StoreDamaged) and len(left) > 1:  # of one ticket: not for the owners of the others
+                for ticket in left:
+                    self._commit([ticket])
+                return
+            for ticket in left:
+                _settle(ticket, error=error)
 
     def _in_one(self, db: psycopg.Connection, by_tenant: dict[int, list[Ticket]]) -> bool:
         """Commit several namespaces in one transaction; False, and nothing is there, where one of them did not fit."""
@@ -180,7 +184,8 @@ class Committer:
         What is read of a session here is as right as the head: the head moves with every event.
         """
         tenant = self._tenants.get(tickets[0].namespace)
-        if tenant is None:
+        events = (event for ticket in tickets for batch in ticket.batches for event in batch.events)
+        if tenant is None or any(event.restored is not None for event in events):
             return None
         names = {batch.session for ticket in tickets for batch in ticket.batches} - tenant.sessions.keys()
         if names:
@@ -359,7 +364,16 @@ class _Work:
             return True
         columns = list(zip(*self._rows, strict=True))
         sessions = [
-            (each.key, each.name, each.length, each.turn, each.last_position, each.first_time, each.last_time, each.head)
+            (
+                each.key,
+                each.name,
+                each.length,
+                each.turn,
+                each.last_position,
+                each.first_time,
+                each.last_time,
+                each.head,
+            )
             for each in self._touched.values()
         ]
         arguments = [

@@ -59,9 +59,15 @@ class Connections:
             yield db
 
     @contextmanager
-    def reading(self, namespace: int) -> Iterator[psycopg.Connection]:
-        """Give a connection within a transaction that may read one namespace, as of one moment."""
+    def reading(self, namespace: int, *, at_one_moment: bool = False) -> Iterator[psycopg.Connection]:
+        """Give a connection within a transaction that may read one namespace.
+
+        Args:
+            at_one_moment: every statement sees the log as the first one does.
+        """
         with self.use() as db, db.transaction():
+            if at_one_moment:
+                db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             db.execute("SELECT set_config('firsthand.namespace', %s, true)", (str(namespace),))
             yield db
 

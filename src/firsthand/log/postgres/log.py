@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
+from typing import BinaryIO
 
 import psycopg
 
@@ -18,9 +19,12 @@ from firsthand.event import CONTENT_INLINE_MAX, Draft, Event, IdMaker, Kind, Tru
 from firsthand.fence import KEY_BYTES
 from firsthand.log.append import Appended
 from firsthand.log.erase import Erasure, check
-from firsthand.log.prepare import BATCH_EVENTS_MAX, Batch, DraftGroup, check_name, prepare
+from firsthand.log.export import Exported
+from firsthand.log.prepare import BATCH_EVENTS_MAX, Batch, DraftGroup, Prepared, check_name, prepare
+from firsthand.log.verify import Verification
 from firsthand.moment import Moment
 
+from . import proof
 from .committer import Committer, Ticket
 from .connection import Connections, translating
 from .payloads import Payloads
@@ -99,7 +103,7 @@ class PostgresLog:
             raise InvalidDraft("the batches of one append are of one namespace")
         return self._committer.submit(Ticket(key, batches))
 
-    def _prepared(self, drafts: Sequence[Draft], namespace: str) -> tuple:
+    def _prepared(self, drafts: Sequence[Draft], namespace: str) -> tuple[Prepared, ...]:
         key = number_of(namespace)
         return tuple(prepare(draft, key, self.artifacts, self._inline_max, self._ids) for draft in drafts)
 
@@ -146,3 +150,21 @@ class PostgresLog:
             tuple(event.id for event in fresh), already, len(freed), len(held) - len(freed),
             tuple(each.pointer for each in appended),
         )  # fmt: skip
+
+    # copies and proof ----------------------------------------------------------------------------------
+
+    def verify(self, *, namespace: str, heads: Sequence[str] = ()) -> Verification:
+        """Derive every hash of a namespace again; see `proof.verify`."""
+        with self.connections.reading(number_of(namespace), at_one_moment=True) as db:
+            return proof.verify(db, self.artifacts, namespace, heads)
+
+    def export(self, out: BinaryIO, *, namespace: str, session: str | None = None) -> Exported:
+        """Write a namespace or a session as JSON Lines; see `log.export`."""
+        with self.connections.reading(number_of(namespace), at_one_moment=True) as db:
+            return proof.export(db, self.artifacts, out, namespace, session)
+
+    def adopt(self, store_uuid: bytes, created: int) -> None:
+        """Nothing: a store of many keeps its own identity, whatever is restored into it."""
+
+    def check_writable(self) -> None:
+        """Nothing: what may not be written is refused when it is."""

@@ -24,12 +24,12 @@ from firsthand.window import HISTORY
 from .connection import Connections
 from .payloads import Payloads
 
-_STORED = (
+STORED = (
     "e.position, e.id, e.namespace, e.session, e.sequence, e.part, e.turn, e.kind, e.trust, e.agent, e.origin, e.time, "
     "e.time_offset, e.ingested, e.ingested_offset, e.chain, e.commitment, e.salt, e.body"
 )
 _FROM = (
-    f"SELECT {_STORED}, (SELECT p.chain FROM event p WHERE p.namespace = e.namespace AND p.session = e.session "  # noqa: S608
+    f"SELECT {STORED}, (SELECT p.chain FROM event p WHERE p.namespace = e.namespace AND p.session = e.session "  # noqa: S608
     "AND p.sequence = e.sequence - 1), s.name FROM event e JOIN session s ON s.namespace = e.namespace "
     "AND s.session = e.session WHERE e.namespace = %(namespace)s "
 )
@@ -257,9 +257,8 @@ class Reader(Expansion):
 
     def _event(self, namespace: str, row: tuple[Any, ...]) -> Event:
         agent, origin, session = row[9], row[10], row[20]
-        numbered = (*row[:9], 0, 0, *row[11:20])  # in SQLite's rows agents and origins are numbers of names
         return event_of(
-            numbered, namespace, session, agent, origin, lambda: self._derived(namespace, session, row[4] - 1)
+            row[:20], namespace, session, agent, origin, lambda: self._derived(namespace, session, row[4] - 1)
         )
 
     def _derived(self, namespace: str, session: str, sequence: int) -> bytes | None:

@@ -193,7 +193,9 @@ def check_version(db: psycopg.Connection) -> None:
     if version > VERSION:
         row = db.execute(f"SELECT value FROM {SCHEMA}.store WHERE key = 'reader_min'").fetchone()
         if row is None or int.from_bytes(row[0], "big") > VERSION:
-            raise StoreNewer(f"the store in PostgreSQL is of version {version}, this server knows {VERSION}; upgrade it")
+            raise StoreNewer(
+                f"the store in PostgreSQL is of version {version}, this server knows {VERSION}; upgrade it"
+            )
 
 
 def migrate(db: psycopg.Connection, uuid: bytes, created: int, fence_key: bytes) -> None:
