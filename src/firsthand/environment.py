@@ -101,6 +101,12 @@ def heads_folder() -> Path | None:
     return None if folder is None else folder / "heads"
 
 
+def replicas_folder() -> Path:
+    """Give the folder for this machine's replicas of stores that lie elsewhere; what is in it can be made again."""
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(cache) if cache.startswith("/") else Path.home() / ".cache") / "firsthand" / "replicas"
+
+
 def host_folders() -> dict[str, Path]:
     """Give the folders that hosts' own variables name, by variable; those that are not set are left out."""
     named = {variable: os.environ.get(variable, "") for variable in HOST_VARIABLES}

@@ -89,15 +89,11 @@ class Space:
         self.namespace = check_name(name, "namespace", empty=False)
         self.text_index = TextIndex()
         meaning = _embedder(embedder)
-        self.log = Log(
-            environment.default_store() if path is None else _folder(path),
-            read_only=read_only,
-            create=create,
-            timeout_ms=timeout_ms,
-            indexes=(self.text_index,),
+        self.log = self._opened(
+            environment.default_store() if path is None else path,
+            read_only=read_only, create=create, timeout_ms=timeout_ms, indexes=(self.text_index,),
             followers=(Vectors(),),
-            heads=environment.heads_folder(),
-        )
+        )  # fmt: skip
         self.near: Dense | None = None
         if meaning is not None:
             from firsthand.index.dense import Dense  # noqa: PLC0415 - as in `_embedder`
@@ -106,6 +102,14 @@ class Space:
             weakref.finalize(self, self.near.stop)  # at the process's end too: no thread stays in a model's code
         self.read_once = dict[tuple[str, str], tuple[int, Any]]()
         self._index_cache: IndexCache | None = None
+
+    def _opened(self, path: object, **options: Any) -> Log:
+        """Open the log that a path or an address names."""
+        if isinstance(path, str) and path.startswith(("postgresql://", "postgres://")):
+            from firsthand.log.postgres.replica import open_replica  # noqa: PLC0415 - an extra
+
+            return open_replica(path, self.namespace, environment.replicas_folder(), **options)
+        return Log(_folder(path), heads=environment.heads_folder(), **options)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] | None = None, **options: Any) -> Self:

@@ -114,6 +114,25 @@ def erase(
     return Erasure(tuple(event.id for event in fresh), already, removed, artifacts_kept, pointers)
 
 
+def forget(
+    db: apsw.Connection,
+    appender: Appender,
+    artifacts: ArtifactStore,
+    files: IndexFiles,
+    indexes: Sequence[TransactionIndex],
+    followers: Sequence[FollowingIndex],
+    *,
+    namespace: str,
+    namespace_key: int,
+    events: Sequence[Event],
+) -> None:
+    """Destroy the content of events that an erasure which is in the log already names."""
+    entries = [Entry(namespace_key, event) for event in events if not event.erased]
+    if entries:
+        appender.commit((), lambda: _destroy(db, entries, followers), namespace=namespace)
+    _finish(db, artifacts, files, indexes)
+
+
 def _destroy(db: apsw.Connection, entries: Sequence[Entry], followers: Sequence[FollowingIndex]) -> None:
     for follower in followers:
         follower.forget(db, entries)

@@ -53,7 +53,7 @@ from .database import (
     translating,
 )
 from .disk import Disk, open_private
-from .erase import Erasure, check, erase
+from .erase import Erasure, check, erase, forget
 from .export import Exported, export
 from .index_files import LEFT_OUT, IndexFiles
 from .inodes import Inodes, inode_of
@@ -499,6 +499,21 @@ class Log:
 
         result: Erasure = queue.exclusively(run)
         return result
+
+    def forget(self, namespace: str, identifiers: Sequence[str]) -> None:
+        """Destroy the content of events that an erasure in the log names: what a replica does with what it follows."""
+        queue, key = self._writable(), self.namespace_key(namespace)
+
+        def run() -> None:
+            events = [self.reader.event(namespace, identifier) for identifier in identifiers]
+            with self._writing():
+                queue.wipe()
+                forget(
+                    self.writer, self._appender, self.artifacts, self.index_files, self._indexes, self._followers,
+                    namespace=namespace, namespace_key=key, events=events,
+                )  # fmt: skip
+
+        queue.exclusively(run)
 
     @contextmanager
     def snapshot(self) -> Iterator[apsw.Connection]:

@@ -336,13 +336,14 @@ class _Work:
                 f"event {event.name} of session {session.name!r} does not hang on the session as it is here; "
                 "restore into an empty namespace, or one that holds the same beginning of the session"
             )
+        tenant.position, tenant.head = position, roll(tenant.head, position, chain)
         session.key = session.key or position
         self._rows.append(
             (
                 event.id, session.key, session.length, event.part, turn, event.kind.number, event.trust.number,
                 event.agent, event.origin, None if time is None else time.microseconds,
                 None if time is None else time.offset_minutes, now.microseconds, now.offset_minutes, chain,
-                event.commitment, event.salt, event.stored,
+                event.commitment, tenant.head, event.salt, event.stored,
             )
         )  # fmt: skip
         if event.artifact is not None:
@@ -353,7 +354,6 @@ class _Work:
         if time is not None:
             session.first_time = min(session.first_time or time.microseconds, time.microseconds)
             session.last_time = max(session.last_time or time.microseconds, time.microseconds)
-        tenant.position, tenant.head = position, roll(tenant.head, position, chain)
         self._taken[event.id] = position, event, session.name
         self._touched[session.name] = session
         return position
@@ -388,7 +388,7 @@ class _Work:
 _TYPES = (
     "bigint", "text", "bigint", "bytea", "bytea", "bytea[]", "bigint[]", "bigint[]", "integer[]", "bigint[]",
     "smallint[]", "smallint[]", "text[]", "text[]", "bigint[]", "smallint[]", "bigint[]", "smallint[]", "bytea[]",
-    "bytea[]", "bytea[]", "bytea[]", "bigint[]", "text[]", "bigint[]", "bigint[]", "bigint[]", "bigint[]", "bigint[]",
+    "bytea[]", "bytea[]", "bytea[]", "bytea[]", "bigint[]", "text[]", "bigint[]", "bigint[]", "bigint[]", "bigint[]", "bigint[]",
     "bytea[]", "bytea[]", "bigint[]",
 )  # fmt: skip
 _APPEND = f"SELECT append({', '.join(f'%b::{name}' for name in _TYPES)})"

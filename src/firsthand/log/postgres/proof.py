@@ -24,7 +24,7 @@ from .reader import STORED, number_of
 
 _PAGE = 1_000
 _SQL = (
-    f"SELECT {STORED}, s.name FROM event e LEFT JOIN session s ON s.namespace = e.namespace AND s.session = e.session "  # noqa: S608
+    f"SELECT {STORED}, s.name, e.head FROM event e LEFT JOIN session s ON s.namespace = e.namespace AND s.session = e.session "  # noqa: S608
     "WHERE e.namespace = %s AND e.position > %s ORDER BY e.position LIMIT %s"
 )
 _DAMAGED = (StoreDamaged, ArithmeticError, LookupError, UnicodeError, TypeError, ValueError, struct.error)
@@ -115,6 +115,8 @@ class _Walk:
             self.add("event", "its header, commitment or chain hash is not what was written", position, identifier)
         self.sessions[row[19]] = row[4] + 1, position, row[15]
         self.position, self.head = position, roll(self.head, position, row[15])
+        if row[20] != self.head:
+            self.add("head", "the head that is stored with the event is not the hash of the events", position, identifier)
         if self.kept.get(position) == self.head:
             del self.kept[position]
         self.whole += len(self.problems) == before

@@ -213,6 +213,20 @@ class Reader(Expansion):
             row = db.execute("SELECT position, head FROM namespace WHERE namespace = %s", (key,)).fetchone()
         return (0, bytes(32)) if row is None else (row[0], row[1])
 
+    def head_at(self, namespace: str, position: int) -> bytes:
+        """Give the head that a namespace had at an earlier position; empty where it has no event there."""
+        key = number_of(namespace)
+        with self._connections.reading(key) as db:
+            sql = "SELECT head FROM event WHERE namespace = %s AND position = %s"
+            row = db.execute(sql, (key, position)).fetchone()
+        return b"" if row is None else bytes(row[0])
+
+    def stored(self, namespace: str, after: int, limit: int) -> list[Any]:
+        """Give the rows behind a position as they are stored, those erased too, with the session's name last."""
+        return self._rows(
+            namespace, "AND e.position > %(after)s ORDER BY e.position LIMIT %(limit)s", after=after, limit=limit
+        )
+
     def uuid(self) -> bytes:
         """Give the identity of the store."""
         return self._fact("uuid")

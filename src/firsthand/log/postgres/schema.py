@@ -67,6 +67,7 @@ CREATE TABLE event (
   ingested_offset smallint NOT NULL,
   chain      bytea NOT NULL,               -- 32 bytes
   commitment bytea NOT NULL,               -- 32 bytes
+  head       bytea NOT NULL,               -- 32 bytes: the namespace's head here, so that one kept elsewhere is found
   salt       bytea,                        -- 16 bytes; null when erased
   body       bytea,                        -- codec byte and compressed body; null when erased
   PRIMARY KEY (namespace, position),
@@ -99,7 +100,7 @@ CREATE FUNCTION append(
   of_namespace bigint, of_name text, old_position bigint, old_head bytea, new_head bytea,
   ids bytea[], sessions bigint[], sequences bigint[], parts integer[], turns bigint[], kinds smallint[],
   trusts smallint[], agents text[], origins text[], times bigint[], time_offsets smallint[],
-  ingests bigint[], ingested_offsets smallint[], chains bytea[], commitments bytea[], salts bytea[], bodies bytea[],
+  ingests bigint[], ingested_offsets smallint[], chains bytea[], commitments bytea[], event_heads bytea[], salts bytea[], bodies bytea[],
   session_keys bigint[], session_names text[], lengths bigint[], session_turns bigint[], last_positions bigint[],
   first_times bigint[], last_times bigint[], heads bytea[], artifact_digests bytea[], artifact_positions bigint[]
 ) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
@@ -117,11 +118,11 @@ BEGIN
   INSERT INTO event
     SELECT of_namespace, old_position + row.number, row.id, row.session, row.sequence, row.part, row.turn, row.kind,
       row.trust, row.agent, row.origin, row.time, row.time_offset, row.ingested, row.ingested_offset, row.chain,
-      row.commitment, row.salt, row.body
+      row.commitment, row.head, row.salt, row.body
     FROM unnest(ids, sessions, sequences, parts, turns, kinds, trusts, agents, origins, times, time_offsets, ingests,
-        ingested_offsets, chains, commitments, salts, bodies) WITH ORDINALITY
+        ingested_offsets, chains, commitments, event_heads, salts, bodies) WITH ORDINALITY
       AS row (id, session, sequence, part, turn, kind, trust, agent, origin, time, time_offset, ingested,
-        ingested_offset, chain, commitment, salt, body, number);
+        ingested_offset, chain, commitment, head, salt, body, number);
   INSERT INTO session AS known
     SELECT of_namespace, row.* FROM unnest(
       session_keys, session_names, lengths, session_turns, last_positions, first_times, last_times, heads) AS row
