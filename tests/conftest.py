@@ -27,6 +27,10 @@ settings.load_profile("firsthand")
 
 def pytest_configure() -> None:
     """Say what to do where only one of the two distributions is installed."""
+    if os.environ.get("FIRSTHAND_TEST_POSTGRES"):
+        from postgres_stores import install
+
+        install()
     if find_spec("firsthand_evals") is None:
         pytest.exit("the tests need both distributions of this repository; run: make .venv/ready-dev", returncode=4)
 
