@@ -14,7 +14,7 @@ from pathlib import Path
 from firsthand import Memory
 from firsthand.event import Draft, Kind
 from firsthand.index.text import TextIndex
-from firsthand.log.log import Log
+from firsthand.log.sqlite.log import Log
 
 FEW, ROUNDS = 10, 40
 

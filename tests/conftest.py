@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 from firsthand import Agent, Memory
-from firsthand.log.log import Log
+from firsthand.log.sqlite.log import Log
 
 pytest.register_assert_rewrite("stores", "memory_suite")
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from firsthand.index.embed.port import Embedder, callable_embedder
-from firsthand.log.log import Log
+from firsthand.log.sqlite.log import Log
 from stores import open_log
 
 DIMENSION = 48  # no whole number of words of 64 bits

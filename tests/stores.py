@@ -10,9 +10,9 @@ import apsw
 
 from firsthand.index.check import check
 from firsthand.index.text import TextIndex
-from firsthand.log.index_files import namespaces_in, path_of
-from firsthand.log.log import Log
-from firsthand.log.verify import Verification
+from firsthand.log.results import Verification
+from firsthand.log.sqlite.index_files import namespaces_in, path_of
+from firsthand.log.sqlite.log import Log
 
 SOAK = bool(os.environ.get("FIRSTHAND_SOAK"))
 

@@ -40,10 +40,8 @@ if TYPE_CHECKING:
     from firsthand.hosts.import_report import ImportReport
     from firsthand.index.embed.port import Embedder, callable_embedder
     from firsthand.index.stats import Stats
-    from firsthand.log.append import Appended
-    from firsthand.log.erase import Erasure
     from firsthand.log.export import Exported
-    from firsthand.log.verify import Verification
+    from firsthand.log.results import Appended, Erasure, Verification
     from firsthand.memory import Memory
     from firsthand.moment import Moment
     from firsthand.notes.check import Checked
@@ -84,10 +82,8 @@ _ROOMS = {
     "hosts.import_report": ("ImportReport",),
     "index.embed.port": ("Embedder", "callable_embedder"),
     "index.stats": ("Stats",),
-    "log.append": ("Appended",),
-    "log.erase": ("Erasure",),
     "log.export": ("Exported",),
-    "log.verify": ("Verification",),
+    "log.results": ("Appended", "Erasure", "Verification"),
     "memory": ("Memory",),
     "moment": ("Moment",),
     "notes.check": ("Checked",),

@@ -30,7 +30,7 @@ from firsthand.errors import InvalidArgument, ServerFailed, StoreBusy
 from firsthand.event import Draft, Event, IdMaker, Kind
 from firsthand.json_codec import from_json, to_json
 from firsthand.ledger.facts import Fact
-from firsthand.log.append import Appended
+from firsthand.log.results import Appended
 from firsthand.memory import Memory
 from firsthand.moment import now
 from firsthand.notes.claim import Claim

@@ -28,13 +28,11 @@ from firsthand.ledger import statements
 from firsthand.ledger.facts import Fact, facts_standing
 from firsthand.ledger.ledger_recall import recall
 from firsthand.ledger.statements import How, Stated
-from firsthand.log.append import Appended
-from firsthand.log.backup import Backup
-from firsthand.log.erase import Erasure
 from firsthand.log.export import Exported
-from firsthand.log.rebuild import Rebuilt
 from firsthand.log.restore import restore
-from firsthand.log.verify import Verification
+from firsthand.log.results import Appended, Erasure, Verification
+from firsthand.log.sqlite.backup import Backup
+from firsthand.log.sqlite.rebuild import Rebuilt
 from firsthand.notes.check import Checked, check, recheck
 from firsthand.notes.claim import Claim, claims_of
 from firsthand.notes.correction import CorrectionCheck, check_correction

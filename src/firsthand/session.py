@@ -12,7 +12,7 @@ from firsthand.context.executors import Executor, begin
 from firsthand.context.session_log import SessionLog
 from firsthand.context.session_window import SessionWindow
 from firsthand.context.tools import PullLimits
-from firsthand.log.append import Appended
+from firsthand.log.results import Appended
 from firsthand.notes.claim import Claim
 from firsthand.notes.writer import note
 from firsthand.space import Address

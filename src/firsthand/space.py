@@ -22,11 +22,10 @@ from firsthand.errors import InvalidArgument
 from firsthand.event import Draft, Event, Kind
 from firsthand.index.text import TextIndex
 from firsthand.index.vectors import Vectors
-from firsthand.log.append import Appended
-from firsthand.log.log import TIMEOUT_MS, Log
-from firsthand.log.mark import EarlierStore
 from firsthand.log.prepare import check_name
-from firsthand.log.read import SessionInfo
+from firsthand.log.results import Appended, SessionInfo
+from firsthand.log.sqlite.log import TIMEOUT_MS, Log
+from firsthand.log.sqlite.mark import EarlierStore
 from firsthand.pointer import Pointer
 from firsthand.value import cut
 
@@ -108,7 +107,8 @@ class Space:
         if isinstance(path, str) and path.startswith(("postgresql://", "postgres://")):
             from firsthand.log.postgres.replica import open_replica  # noqa: PLC0415 - an extra
 
-            return open_replica(path, self.namespace, environment.replicas_folder(), **options)
+            replicated: Log = open_replica(path, self.namespace, environment.replicas_folder(), **options)
+            return replicated
         return Log(_folder(path), heads=environment.heads_folder(), **options)
 
     @classmethod

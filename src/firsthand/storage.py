@@ -14,8 +14,8 @@ import apsw
 from firsthand.errors import InvalidArgument
 from firsthand.index import vectors
 from firsthand.log.disk import Disk
-from firsthand.log.index_files import namespaces_in
-from firsthand.log.mend import drop_copies
+from firsthand.log.sqlite.index_files import namespaces_in
+from firsthand.log.sqlite.mend import drop_copies
 from firsthand.space import Space
 from firsthand.value import value
 

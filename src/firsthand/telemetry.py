@@ -19,7 +19,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from firsthand import environment
 from firsthand.answer import Answer, Query
-from firsthand.log.erase import Erasure
+from firsthand.log.results import Erasure
 
 P = ParamSpec("P")
 T = TypeVar("T")

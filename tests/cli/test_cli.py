@@ -16,7 +16,7 @@ from terminal import command
 import firsthand
 from firsthand import errors
 from firsthand.cli.arguments import parser
-from firsthand.log.log import Log
+from firsthand.log.sqlite.log import Log
 
 
 def every_command(above=None, before=()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import apsw
 import pytest
 
-from firsthand.log.index_files import path_of
+from firsthand.log.sqlite.index_files import path_of
 
 
 def test_a_whole_store_verifies(shell):

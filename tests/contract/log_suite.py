@@ -11,9 +11,9 @@ import pytest
 
 from firsthand.errors import Erased, IdConflict, InvalidDraft, StaleExpectation, Unresolvable
 from firsthand.event import Draft, Event, IdMaker, Kind, genesis, roll
-from firsthand.log.log import Log
 from firsthand.log.prepare import DraftGroup
 from firsthand.log.restore import restore
+from firsthand.log.sqlite.log import Log
 from firsthand.pointer import parse
 
 NAMESPACE = "shop"
@@ -221,7 +221,7 @@ class LogSuite:
         assert genesis(NAMESPACE, "s") != genesis("other", "s")
 
     def test_an_export_restored_into_either_engine_has_the_same_head(self, log, tmp_path) -> None:
-        """Events with payloads, an erasure and two sessions: exported, restored into SQLite and back, all hash alike."""
+        """Payloads, an erasure and two sessions, exported, restored into SQLite and back, hash alike."""
         self._append(log, "one", "two")
         log.append([Draft(Kind.TOOL_RESULT, b"payload" * 9_000)], namespace=NAMESPACE, session="t")
         log.erase(NAMESPACE, [self._events(log)[0].id], "asked")

@@ -35,7 +35,9 @@ def install() -> None:
         root = Path(path).absolute()
         if root not in _databases:
             if not create or options.get("read_only"):
-                raise NotAStore(f"there is no store in {root}; make one with 'firsthand import' or Memory({str(root)!r}).")
+                raise NotAStore(
+                    f"there is no store in {root}; make one with 'firsthand import' or Memory({str(root)!r})."
+                )
             name = _databases[root] = f"store{next(_numbers)}"
             with psycopg.connect(server.dsn("postgres"), autocommit=True) as db:
                 db.execute(f"CREATE DATABASE {name} OWNER {OWNER} TEMPLATE store")

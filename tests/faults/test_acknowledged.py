@@ -19,13 +19,13 @@ from firsthand.answer import Outcome
 from firsthand.errors import InvalidDraft, StoreDamaged, StoreError, StoreReplaced
 from firsthand.event import Draft, Kind
 from firsthand.log.disk import Disk
-from firsthand.log.log import Log
 from firsthand.log.loss import SESSION
-from firsthand.log.mark import MARK_FILE
-from firsthand.log.mend import FOLDER
 from firsthand.log.restore import restore
-from firsthand.log.schema import DATABASE_FILE
-from firsthand.log.wal import parse
+from firsthand.log.sqlite.log import Log
+from firsthand.log.sqlite.mark import MARK_FILE
+from firsthand.log.sqlite.mend import FOLDER
+from firsthand.log.sqlite.schema import DATABASE_FILE
+from firsthand.log.sqlite.wal import parse
 from firsthand.memory import Memory
 from stores import SOAK, assert_whole, open_log
 

@@ -10,7 +10,7 @@ import pytest
 
 from firsthand.errors import StoreDamaged, StoreError
 from firsthand.event import Draft, Kind
-from firsthand.log.schema import DATABASE_FILE
+from firsthand.log.sqlite.schema import DATABASE_FILE
 from stores import SOAK, index_problems, open_log
 
 BITS = range(8) if SOAK else (None,)

@@ -15,9 +15,9 @@ import pytest
 
 from firsthand.errors import NotAStore, StoreFailed, StoreFull, StoreNewer, StoreReadOnly
 from firsthand.event import Draft, Kind
-from firsthand.log import schema
-from firsthand.log.append import Appended
-from firsthand.log.schema import DATABASE_FILE
+from firsthand.log.results import Appended
+from firsthand.log.sqlite import schema
+from firsthand.log.sqlite.schema import DATABASE_FILE
 from stores import assert_whole, open_log
 
 HERE = Path(__file__).parent
@@ -261,7 +261,7 @@ def test_a_migration_cut_short_leaves_the_old_store(tmp_path, monkeypatch):
 
     monkeypatch.setitem(schema.MIGRATIONS, schema.VERSION + 1, step)
     newer = schema.VERSION + 1
-    for module in (schema, sys.modules["firsthand.log.log"]):
+    for module in (schema, sys.modules["firsthand.log.sqlite.log"]):
         monkeypatch.setattr(module, "VERSION", newer)
     fail = True
     with pytest.raises(StoreFull):

@@ -18,7 +18,7 @@ import pytest
 
 from firsthand.errors import StoreClosed, StoreDamaged, StoreError
 from firsthand.event import Draft, Kind
-from firsthand.log.schema import DATABASE_FILE
+from firsthand.log.sqlite.schema import DATABASE_FILE
 from stores import assert_whole, open_log
 
 HERE = Path(__file__).parent

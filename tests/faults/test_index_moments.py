@@ -13,8 +13,8 @@ import pytest
 
 from firsthand import Memory, Outcome
 from firsthand.event import Draft, Kind
-from firsthand.log import rebuild
-from firsthand.log.append import BACKLOG_EVENTS
+from firsthand.log.sqlite import rebuild
+from firsthand.log.sqlite.append import BACKLOG_EVENTS
 from stores import assert_whole, open_log
 
 EVENTS = BACKLOG_EVENTS + 28

@@ -11,8 +11,8 @@ import pytest
 from firsthand import Draft, Kind, Memory, Outcome
 from firsthand.errors import ModelUnavailable
 from firsthand.index.embed.port import callable_embedder
-from firsthand.log.index_files import path_of
-from firsthand.log.schema import DATABASE_FILE
+from firsthand.log.sqlite.index_files import path_of
+from firsthand.log.sqlite.schema import DATABASE_FILE
 
 DIMENSION = 16
 ASKED = "where does the invoice service keep its ledger"

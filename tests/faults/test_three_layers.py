@@ -16,7 +16,7 @@ from firsthand.agents import health_line
 from firsthand.agents.hook_answer import answer_hook
 from firsthand.health import doctor
 from firsthand.health.modes import Mode, name_failure
-from firsthand.log.index_files import path_of
+from firsthand.log.sqlite.index_files import path_of
 
 DONE = (
     "The cold start bootstrap is automated: solar-boot.sh seeds the launch agent iserv.solar.boot.plist after a reboot."

@@ -24,7 +24,7 @@ from firsthand.hosts.codex_trust import Held
 from firsthand.hosts.hook import HookEvent
 from firsthand.hosts.installation import Installed
 from firsthand.index.embed.port import callable_embedder
-from firsthand.log.index_files import path_of
+from firsthand.log.sqlite.index_files import path_of
 from firsthand.moment import Moment, now
 from firsthand.server import hook_client, launcher
 from firsthand.value import replace

@@ -9,7 +9,7 @@ import pytest
 
 from firsthand import Draft, Kind, Memory
 from firsthand.health.modes import DECAYED_PROMPTS, Mode, name_failure
-from firsthand.log.index_files import path_of
+from firsthand.log.sqlite.index_files import path_of
 from stores import damage_index
 
 BOOTSTRAP = "the cold start bootstrap is automated now: the launch agent runs the seed script after a reboot"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from firsthand.log import append
+from firsthand.log.sqlite import append
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ import apsw
 import pytest
 
 from firsthand import Memory
-from firsthand.log.append import BACKLOG_EVENTS
-from firsthand.log.index_files import namespaces_in, path_of
+from firsthand.log.sqlite.append import BACKLOG_EVENTS
+from firsthand.log.sqlite.index_files import namespaces_in, path_of
 from stores import open_log
 
 
@@ -104,7 +104,7 @@ def test_an_index_that_is_missing_catches_up_some_events_at_a_time(tmp_path, mon
     root = tmp_path / "s"
     fill(root, "default", "crow", 100)
     path_of(root, 1).unlink()
-    monkeypatch.setattr("firsthand.log.append.CATCH_UP_EVENTS", 40)
+    monkeypatch.setattr("firsthand.log.sqlite.append.CATCH_UP_EVENTS", 40)
     with Memory.open(root) as memory:
         reached = []
         for number in range(3):

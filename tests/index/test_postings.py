@@ -15,8 +15,8 @@ from firsthand.event import Draft, Kind, Trust
 from firsthand.index import index_rows, reach, tail, text, words
 from firsthand.index.blocks import COLUMNS
 from firsthand.index.postings import IndexCache, IndexMoment, open_moment
-from firsthand.log import append as appends
-from firsthand.log.index_files import path_of
+from firsthand.log.sqlite import append as appends
+from firsthand.log.sqlite.index_files import path_of
 from stores import assert_whole
 
 WORDS = "red blue boat car sail engine invoice getUserName src/app/main.py 8abeb7 0032 lake 2026-03-04 v2.10".split()  # noqa: SIM905

@@ -10,8 +10,8 @@ from firsthand.index import text
 from firsthand.index.blocks import COLUMNS
 from firsthand.index.text import TextIndex
 from firsthand.index.vocabulary import words_of
-from firsthand.log.index_files import path_of
-from firsthand.log.log import Log
+from firsthand.log.sqlite.index_files import path_of
+from firsthand.log.sqlite.log import Log
 from stores import index_problems
 
 BIG = b"".join(b"line %d of value %d\n" % (n, n * 7_919) for n in range(4_000))

@@ -11,7 +11,7 @@ from firsthand.event import Draft, Kind
 from firsthand.index import codes, vectors
 from firsthand.index.vector_check import check
 from firsthand.index.vectors import CHUNK_VECTORS, EMPTY, vector_key
-from firsthand.log.port import Entry
+from firsthand.log.engine import Entry
 
 WIDTH = 8
 NAMESPACE = 1

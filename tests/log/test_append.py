@@ -8,10 +8,9 @@ import pytest
 
 from firsthand.errors import AppendError, IdConflict, InvalidDraft, StaleExpectation, StoreDamaged, Unresolvable
 from firsthand.event import NAME_BYTES_MAX, Draft, IdMaker, Kind, Trust
-from firsthand.log.append import Appended
-from firsthand.log.log import DraftGroup
-from firsthand.log.prepare import BATCH_EVENTS_MAX, Batch, Restored, prepare
-from firsthand.log.queue import Ticket
+from firsthand.log.prepare import BATCH_EVENTS_MAX, Batch, DraftGroup, Restored, prepare
+from firsthand.log.results import Appended
+from firsthand.log.sqlite.queue import Ticket
 from firsthand.moment import Moment
 from firsthand.value import replace
 from stores import assert_whole

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 from firsthand.errors import InvalidDraft, StoreDamaged, StoreFailed
 from firsthand.event import CONTENT_INLINE_MAX, Artifact
-from firsthand.log.artifacts import ArtifactStore
 from firsthand.log.disk import Disk
 from firsthand.log.preview import preview
 from firsthand.log.seekable import FRAME_BYTES
+from firsthand.log.sqlite.artifacts import ArtifactStore
 
 TEXT = b"".join(b"line %d of /srv/log/build.txt, with some words to compress\n" % k for k in range(40_000))
 SMALL = TEXT[:20_000]
@@ -149,7 +149,7 @@ def test_over_long_answers_are_refused(store):
 
 def test_too_large(store, tmp_path, monkeypatch):
     """A payload over the limit is refused while it streams, and leaves nothing behind."""
-    monkeypatch.setattr("firsthand.log.artifacts.ARTIFACT_BYTES_MAX", 100_000)
+    monkeypatch.setattr("firsthand.log.sqlite.artifacts.ARTIFACT_BYTES_MAX", 100_000)
     with pytest.raises(InvalidDraft, match="at most 100,000 bytes"):
         store.put(1, io.BytesIO(TEXT))
     assert files(tmp_path) == {}

@@ -6,8 +6,8 @@ import apsw
 
 from firsthand import Memory
 from firsthand.answer import Outcome
-from firsthand.log.append import BACKLOG_BYTES, BACKLOG_EVENTS
-from firsthand.log.index_files import path_of
+from firsthand.log.sqlite.append import BACKLOG_BYTES, BACKLOG_EVENTS
+from firsthand.log.sqlite.index_files import path_of
 
 
 def indexed(memory):

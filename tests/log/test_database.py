@@ -17,7 +17,7 @@ from firsthand.errors import (
     StoreFull,
     StoreReadOnly,
 )
-from firsthand.log.database import translated, translating
+from firsthand.log.sqlite.database import translated, translating
 from stores import open_log
 
 

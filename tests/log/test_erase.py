@@ -14,9 +14,9 @@ import pytest
 from firsthand import pointer, record
 from firsthand.errors import Erased, InvalidDraft, StoreBusy, Unresolvable
 from firsthand.event import Draft, IdMaker, Kind
-from firsthand.log.erase import ERASE_EVENTS_MAX, REASON_CHARACTERS_MAX
+from firsthand.log.prepare import ERASE_EVENTS_MAX, REASON_CHARACTERS_MAX
 from firsthand.log.restore import restore
-from firsthand.log.schema import DATABASE_FILE
+from firsthand.log.sqlite.schema import DATABASE_FILE
 from stores import assert_whole, open_log
 
 WORD = b"qzxcanaryword"

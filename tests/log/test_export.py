@@ -15,8 +15,8 @@ from firsthand import record
 from firsthand.errors import FirsthandError, FormatError, IdConflict, StoreDamaged
 from firsthand.event import Draft, Kind, Trust
 from firsthand.log.export import Exported
-from firsthand.log.mark import Marks
 from firsthand.log.restore import restore
+from firsthand.log.sqlite.mark import Marks
 from firsthand.moment import Moment
 from stores import open_log
 

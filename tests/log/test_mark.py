@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from firsthand.log.mark import HEADER_BYTES, MARK_FILE, RECORD_BYTES, Mark, Marks
+from firsthand.log.sqlite.mark import HEADER_BYTES, MARK_FILE, RECORD_BYTES, Mark, Marks
 
 UUID = bytes(range(16))
 

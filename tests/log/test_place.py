@@ -6,7 +6,7 @@ import pytest
 
 from firsthand import Memory, NotAStore
 from firsthand.errors import StoreFailed
-from firsthand.log import place
+from firsthand.log.sqlite import place
 
 LINE = "36 35 98:0 / {point} rw,noatime master:1 - {kind} source rw\n"
 

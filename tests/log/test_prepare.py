@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firsthand.event import Artifact, Draft, IdMaker, Kind, Trust, commit_to, decode_body
-from firsthand.log.artifacts import ArtifactStore
 from firsthand.log.disk import Disk
 from firsthand.log.prepare import Batch, decode_batch, encode_batch, prepare
+from firsthand.log.sqlite.artifacts import ArtifactStore
 from firsthand.moment import Moment
 
 NOISE = random.Random(1).randbytes(90)  # no compression hides it

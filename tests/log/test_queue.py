@@ -8,7 +8,7 @@ import time
 import pytest
 
 from firsthand.errors import FirsthandError, StaleExpectation, StoreBusy, StoreClosed
-from firsthand.log.queue import SLOT_BYTES_MAX, WriterQueue
+from firsthand.log.sqlite.queue import SLOT_BYTES_MAX, WriterQueue
 
 
 class Ledger:

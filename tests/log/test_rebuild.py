@@ -7,7 +7,7 @@ import pytest
 from firsthand import Memory
 from firsthand.answer import Outcome
 from firsthand.event import Draft, Kind
-from firsthand.log.rebuild import Rebuilt
+from firsthand.log.sqlite.rebuild import Rebuilt
 from stores import open_log
 
 DAMAGE = {

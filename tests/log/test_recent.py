@@ -8,10 +8,10 @@ import pytest
 
 from firsthand.errors import IdConflict
 from firsthand.event import Draft, IdMaker, Kind, Trust
-from firsthand.log import recent
-from firsthand.log.port import Entry
+from firsthand.log.engine import Entry
 from firsthand.log.prepare import prepare
-from firsthand.log.recent import RecentEvents
+from firsthand.log.sqlite import recent
+from firsthand.log.sqlite.recent import RecentEvents
 from firsthand.moment import Moment
 from stores import open_log
 

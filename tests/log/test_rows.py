@@ -8,7 +8,7 @@ import pytest
 
 from firsthand.errors import StoreDamaged
 from firsthand.event import Draft, Kind
-from firsthand.log.export import export_salvage
+from firsthand.log.sqlite.export import export_salvage
 from stores import damage_index, open_log
 
 VALUES = {

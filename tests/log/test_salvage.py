@@ -13,11 +13,11 @@ import pytest
 
 from firsthand.errors import FormatError, NotAStore, StoreDamaged, StoreError
 from firsthand.event import Draft, Kind
-from firsthand.log.export import export_salvage
-from firsthand.log.pages import Pages
 from firsthand.log.restore import restore
-from firsthand.log.salvage import Salvage
-from firsthand.log.schema import DATABASE_FILE
+from firsthand.log.sqlite.export import export_salvage
+from firsthand.log.sqlite.pages import Pages
+from firsthand.log.sqlite.salvage import Salvage
+from firsthand.log.sqlite.schema import DATABASE_FILE
 from firsthand.memory import Memory
 from stores import SOAK, assert_whole, open_log
 

@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from firsthand.errors import NotAStore, StoreNewer
-from firsthand.log import schema
+from firsthand.log.sqlite import schema
 from stores import open_log
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from firsthand.errors import QueryError
 from firsthand.event import Draft, Kind, roll
-from firsthand.log.verify import Problem, Verification
+from firsthand.log.results import Problem, Verification
 from stores import open_log
 
 

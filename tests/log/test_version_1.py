@@ -13,8 +13,8 @@ import pytest
 
 from firsthand import Kind, Memory
 from firsthand.errors import StoreOlder
-from firsthand.log import schema
-from firsthand.log.erase import UNFINISHED
+from firsthand.log.sqlite import schema
+from firsthand.log.sqlite.erase import UNFINISHED
 from stores import open_log
 
 ARCHIVE = Path(__file__).parent / "version_1.tar.xz"

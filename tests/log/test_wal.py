@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from firsthand.log.wal import FRAME_HEADER_BYTES, HEADER_BYTES, PAGE_BYTES, parse
+from firsthand.log.sqlite.wal import FRAME_HEADER_BYTES, HEADER_BYTES, PAGE_BYTES, parse
 
 ROWS = 12
 FRAME = FRAME_HEADER_BYTES + PAGE_BYTES

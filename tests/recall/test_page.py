@@ -11,7 +11,7 @@ from firsthand.answer import Query
 from firsthand.context import answers
 from firsthand.ledger.ledger_recall import recall
 from firsthand.ledger.statements import supersede
-from firsthand.log.read import Reader
+from firsthand.log.sqlite.read import Reader
 from firsthand.moment import parse
 from firsthand.tokens import estimate
 

@@ -16,7 +16,7 @@ from firsthand.agent_space import AgentSpace
 from firsthand.agents import settings
 from firsthand.errors import InvalidArgument
 from firsthand.event import Draft, Kind, Trust
-from firsthand.log.append import Appended
+from firsthand.log.results import Appended
 from firsthand.moment import Moment
 from firsthand.pointer import Pointer
 from firsthand.space import Space

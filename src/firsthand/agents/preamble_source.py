@@ -42,7 +42,7 @@ from firsthand.event import Kind, Trust, texts
 from firsthand.ledger.decision_log import LedgerLog
 from firsthand.ledger.effect import Effect
 from firsthand.ledger.facts import facts_standing
-from firsthand.log.read import SessionInfo
+from firsthand.log.results import SessionInfo
 from firsthand.moment import Moment, clock
 from firsthand.notes.writer import SORT
 from firsthand.space import Space

@@ -22,7 +22,7 @@ from firsthand.context.quotes import quoting
 from firsthand.errors import StoreDamaged
 from firsthand.event import Event, Kind, spellings, to_text
 from firsthand.ledger.effect import Effect
-from firsthand.log.erase import Erasure
+from firsthand.log.results import Erasure
 from firsthand.notes.sources import FILE
 from firsthand.space import Space
 from firsthand.value import replace

@@ -23,8 +23,8 @@ from firsthand.cli.output import Output
 from firsthand.cli.stores import new_file, session_in, to_read, to_write, vectors_left
 from firsthand.health.proof import accept_head
 from firsthand.index.dense import VectorSpace
-from firsthand.log.export import export_salvage
 from firsthand.log.signature import KeptHead, kept_head, read_head
+from firsthand.log.sqlite.export import export_salvage
 from firsthand.storage import PRUNABLE, over_budget, parts_of, prune
 from firsthand.value import asdict
 

@@ -21,7 +21,7 @@ from firsthand.context.receipt import Left, Receipt, Reflection, make, spans, to
 from firsthand.context.receipt_topics import Question, questions
 from firsthand.errors import PointerError, StoreDamaged
 from firsthand.event import INJECTED, Draft, Event, IdMaker, Kind, Trust, to_bytes
-from firsthand.log.read import Reader
+from firsthand.log.sqlite.read import Reader
 from firsthand.recall.lookup import shares
 from firsthand.recall.search import recall
 from firsthand.space import Space

@@ -35,7 +35,7 @@ from firsthand.context.session_window import SessionWindow
 from firsthand.errors import InvalidArgument, PointerError, StaleExpectation, Unresolvable
 from firsthand.event import Draft, Event, IdMaker, Kind, Trust, derived_id, to_bytes
 from firsthand.ledger.ledger_recall import recall
-from firsthand.log.append import Appended
+from firsthand.log.results import Appended
 from firsthand.pointer import Pointer
 from firsthand.recall.search import query_of
 from firsthand.space import Space

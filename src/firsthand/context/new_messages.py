@@ -18,7 +18,7 @@ from typing import Any
 from firsthand.errors import Erased, FormatError, StoreDamaged
 from firsthand.event import PART
 from firsthand.formats import canonical
-from firsthand.log.read import Reader
+from firsthand.log.sqlite.read import Reader
 from firsthand.window import HISTORY
 
 Digests = Sequence[bytes | None]

@@ -15,8 +15,8 @@ from typing import Any, Generic, TypeVar
 
 from firsthand import event, fence, formats, moment
 from firsthand.event import INJECTED, ByteSource, Draft, Event, Kind, Trust
-from firsthand.log.append import Appended
 from firsthand.log.prepare import BATCH_EVENTS_MAX, check_name
+from firsthand.log.results import Appended
 from firsthand.moment import Moment
 from firsthand.space import Space
 from firsthand.value import replace

@@ -23,8 +23,8 @@ from firsthand.health import canary, measures, stages, surroundings
 from firsthand.health.report import AgentHealth, Finding, HealthReport, Rate, Stage, broken, degraded, in_order, note
 from firsthand.health.stages import Inside
 from firsthand.health.surroundings import Around, Look
-from firsthand.log.database import translating
-from firsthand.log.mark import Marks
+from firsthand.log.sqlite.database import translating
+from firsthand.log.sqlite.mark import Marks
 from firsthand.moment import Moment
 from firsthand.space import Space
 from firsthand.value import replace

@@ -26,11 +26,11 @@ from firsthand.index import vector_check
 from firsthand.index.check import check, deep_check
 from firsthand.index.text import NAME
 from firsthand.ledger.ledger_recall import recall
-from firsthand.log.log import Log
-from firsthand.log.mend import Lack
-from firsthand.log.read import Reader
+from firsthand.log.results import Problem, Verification
 from firsthand.log.rows import POSITION_MAX
-from firsthand.log.verify import Problem, Verification
+from firsthand.log.sqlite.log import Log
+from firsthand.log.sqlite.mend import Lack
+from firsthand.log.sqlite.read import Reader
 from firsthand.space import Space
 from firsthand.value import replace, value
 

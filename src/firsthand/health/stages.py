@@ -25,7 +25,7 @@ from firsthand.health.report import Finding, Stage, broken, degraded, note
 from firsthand.health.surroundings import Look
 from firsthand.index.reach import reach
 from firsthand.index.text import NAME
-from firsthand.log.mend import FOLDER
+from firsthand.log.sqlite.mend import FOLDER
 from firsthand.moment import Moment
 from firsthand.recall.search import recall
 from firsthand.space import Space

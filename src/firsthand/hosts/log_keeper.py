@@ -9,8 +9,8 @@ import apsw
 
 from firsthand.hosts.intake import Cursor, Placed
 from firsthand.hosts.intake_rules import CaptureRules
-from firsthand.log.log import Log
 from firsthand.log.prepare import DraftGroup
+from firsthand.log.sqlite.log import Log
 
 
 class LogKeeper:

@@ -12,9 +12,9 @@ from typing import Any
 
 import apsw
 
-from firsthand.log.index_files import Reached, schema_of
-from firsthand.log.port import ContentReader, Entry
+from firsthand.log.engine import ContentReader, Entry
 from firsthand.log.rows import POSITION, key_of
+from firsthand.log.sqlite.index_files import Reached, schema_of
 
 from . import vocabulary
 from .blocks import COLUMNS, Row, numbers_of, parts_of, unpack

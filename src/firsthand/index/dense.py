@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from firsthand.log.log import Log
+from firsthand.log.sqlite.log import Log
 from firsthand.value import value
 
 from . import vectors

@@ -25,10 +25,10 @@ from enum import Enum
 import apsw
 
 from firsthand.errors import ModelError, StoreDamaged
-from firsthand.log.database import translating
 from firsthand.log.disk import make_private, open_private, translated
-from firsthand.log.log import Log
 from firsthand.log.rows import POSITION, key_of
+from firsthand.log.sqlite.database import translating
+from firsthand.log.sqlite.log import Log
 from firsthand.value import value
 
 from . import vectors

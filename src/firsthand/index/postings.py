@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firsthand.answer import Scope
-from firsthand.log.index_files import schema_of
-from firsthand.log.read import Reader
+from firsthand.log.sqlite.index_files import schema_of
+from firsthand.log.sqlite.read import Reader
 from firsthand.value import value
 
 from .columns import Columns, ColumnStore

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import apsw
 
-from firsthand.log.append import BACKLOG_EVENTS
-from firsthand.log.read import Reader
+from firsthand.log.sqlite.append import BACKLOG_EVENTS
+from firsthand.log.sqlite.read import Reader
 from firsthand.value import value
 
 from .text import NAME, VERSION, erased_in, state_of

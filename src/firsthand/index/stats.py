@@ -5,9 +5,9 @@ from __future__ import annotations
 from firsthand.index.dense import Dense, VectorSpace, states
 from firsthand.index.reach import reach
 from firsthand.index.text import NAME
-from firsthand.log.log import Log
-from firsthand.log.read import Reader
-from firsthand.log.schema import DATABASE_FILE
+from firsthand.log.sqlite.log import Log
+from firsthand.log.sqlite.read import Reader
+from firsthand.log.sqlite.schema import DATABASE_FILE
 from firsthand.value import value
 
 

@@ -16,9 +16,9 @@ import apsw
 
 from firsthand.errors import StoreDamaged
 from firsthand.event import Event
-from firsthand.log.index_files import schema_of
-from firsthand.log.read import Reader
 from firsthand.log.rows import key_of
+from firsthand.log.sqlite.index_files import schema_of
+from firsthand.log.sqlite.read import Reader
 from firsthand.value import value
 
 from .blocks import Row

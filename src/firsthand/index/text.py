@@ -1,4 +1,4 @@
-"""The text index: which terms stand in which rows, one file a namespace (`firsthand.log.index_files`).
+"""The text index: which terms stand in which rows, one file a namespace (`firsthand.log.sqlite.index_files`).
 
 It is written behind the log's commits. Rows (`index_rows`) are numbered 1 to n in order
 of position; FTS5 keeps their terms and nothing of where in a row these stand; beside
@@ -23,9 +23,9 @@ from typing import Any
 import apsw
 
 from firsthand.event import Event
-from firsthand.log.index_files import schema_of
-from firsthand.log.port import ContentReader, Entry
+from firsthand.log.engine import ContentReader, Entry
 from firsthand.log.rows import key_of
+from firsthand.log.sqlite.index_files import schema_of
 from firsthand.value import replace, value
 
 from . import vocabulary, words
@@ -78,7 +78,7 @@ class IndexState:
 
 
 class TextIndex:
-    """Keeps the text index of a store; see `firsthand.log.port.TransactionIndex`."""
+    """Keeps the text index of a store; see `firsthand.log.engine.TransactionIndex`."""
 
     name = NAME
 

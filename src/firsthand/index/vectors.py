@@ -27,7 +27,7 @@ from zlib import crc32
 import apsw
 
 from firsthand.errors import StoreDamaged
-from firsthand.log.port import Entry
+from firsthand.log.engine import Entry
 from firsthand.value import replace, value
 
 NAME = "vectors"
@@ -136,7 +136,7 @@ def intact(number: int, data: bytes, dimension: int) -> bool:
 
 
 class Vectors:
-    """The vectors of a store as the log knows them; see `firsthand.log.port.FollowingIndex`."""
+    """The vectors of a store as the log knows them; see `firsthand.log.engine.FollowingIndex`."""
 
     name = NAME
 

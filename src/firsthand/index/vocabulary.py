@@ -16,7 +16,7 @@ from typing import Any
 
 import apsw
 
-from firsthand.log.index_files import schema_of
+from firsthand.log.sqlite.index_files import schema_of
 
 WORD_CHARACTERS_MIN = 4
 """A shorter word holds no part of three characters but itself."""

@@ -10,8 +10,8 @@ from firsthand.event import Event, Kind
 from firsthand.pointer import Pointer
 from firsthand.record import assemble
 
+from .engine import Entries, Entry, PayloadStore
 from .loss import parse_loss
-from .port import Entries, Entry, PayloadStore
 
 PIECE_BYTES = 1 << 20
 ENTRIES_READ = 256

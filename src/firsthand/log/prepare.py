@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from firsthand.errors import InvalidDraft
@@ -36,9 +36,11 @@ from firsthand.moment import Moment
 from firsthand.value import value
 
 from . import compression
-from .port import PayloadStore
+from .engine import PayloadStore
 
 ENVELOPE_BYTES_MAX = 60 * 1024 * 1024  # with the rest of a body, within what compression reads again
+REASON_CHARACTERS_MAX = 1_000
+ERASE_EVENTS_MAX = 10_000
 BATCH_EVENTS_MAX = 10_000
 PART_MAX = 65_535
 TURN_MAX = 2**31 - 1
@@ -308,3 +310,16 @@ def decode_batch(data: bytes) -> Batch:
 
 def _sized(data: bytes) -> bytes:
     return struct.pack("<I", len(data)) + data
+
+
+def check_erasure(identifiers: Sequence[str], reason: str) -> None:
+    """Check an erasure against its limits.
+
+    Raises:
+        InvalidDraft: it is over one.
+    """
+    if len(reason) > REASON_CHARACTERS_MAX or len(identifiers) > ERASE_EVENTS_MAX:
+        raise InvalidDraft(
+            f"an erasure takes at most {ERASE_EVENTS_MAX:,} events and a reason of {REASON_CHARACTERS_MAX:,} "
+            f"characters; got {len(identifiers):,} and {len(reason):,}"
+        )

@@ -10,7 +10,7 @@ from firsthand.errors import FormatError, StoreDamaged
 from firsthand.event import Artifact
 
 from . import export
-from .port import RestoredLog
+from .engine import RestoredLog
 from .prepare import Batch, Prepared, check_name
 
 BATCH_EVENTS = 500

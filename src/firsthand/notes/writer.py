@@ -20,7 +20,7 @@ from firsthand.answer import Query, Scope
 from firsthand.errors import Erased, InvalidArgument
 from firsthand.event import Draft, Event, Kind, Trust, to_bytes, to_text
 from firsthand.index.words import SITUATION_CHARACTERS_MAX, SITUATIONS, SITUATIONS_MAX
-from firsthand.log.append import Appended
+from firsthand.log.results import Appended
 from firsthand.notes.check import Checked, check
 from firsthand.notes.claim import CLAIMS, Claim, claims_of
 from firsthand.notes.sources import REPEATS, SOURCES, events_named

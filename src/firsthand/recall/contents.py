@@ -14,7 +14,7 @@ from firsthand.errors import StoreDamaged
 from firsthand.event import Event, to_bytes
 from firsthand.index import words
 from firsthand.index.tokenizer import Tokenize
-from firsthand.log.read import Reader
+from firsthand.log.sqlite.read import Reader
 from firsthand.value import field, value
 
 from .snippets import EXACT_WEIGHT, Mark, Range, Reading, part, read

@@ -18,8 +18,8 @@ from firsthand.answer import Scope
 from firsthand.event import Event
 from firsthand.index.text import state_of
 from firsthand.index.tokenizer import stems
-from firsthand.log.index_files import schema_of
-from firsthand.log.read import Reader
+from firsthand.log.sqlite.index_files import schema_of
+from firsthand.log.sqlite.read import Reader
 from firsthand.space import Space
 
 from .query import Deadline

@@ -21,8 +21,8 @@ from psycopg import errors
 
 from firsthand.errors import AppendError, FirsthandError, IdConflict, StaleExpectation, StoreBusy, StoreDamaged
 from firsthand.event import Header, Kind, commit_to, genesis, link, roll
-from firsthand.log.append import Appended
 from firsthand.log.prepare import Batch, Prepared
+from firsthand.log.results import Appended
 from firsthand.moment import Moment
 from firsthand.value import field, replace, value
 
@@ -388,8 +388,8 @@ class _Work:
 _TYPES = (
     "bigint", "text", "bigint", "bytea", "bytea", "bytea[]", "bigint[]", "bigint[]", "integer[]", "bigint[]",
     "smallint[]", "smallint[]", "text[]", "text[]", "bigint[]", "smallint[]", "bigint[]", "smallint[]", "bytea[]",
-    "bytea[]", "bytea[]", "bytea[]", "bytea[]", "bigint[]", "text[]", "bigint[]", "bigint[]", "bigint[]", "bigint[]", "bigint[]",
-    "bytea[]", "bytea[]", "bigint[]",
+    "bytea[]", "bytea[]", "bytea[]", "bytea[]", "bigint[]", "text[]", "bigint[]", "bigint[]", "bigint[]", "bigint[]",
+    "bigint[]", "bytea[]", "bytea[]", "bigint[]",
 )  # fmt: skip
 _APPEND = f"SELECT append({', '.join(f'%b::{name}' for name in _TYPES)})"
 

@@ -1,4 +1,4 @@
-"""The log in PostgreSQL: the verbs of `log.log.Log`, for many machines at once.
+"""The log in PostgreSQL: the verbs of `log.sqlite.log.Log`, for many machines at once.
 
 What an append has returned is on the server's disk; nothing but `erase` changes an event, and it destroys content
 alone. A handle keeps no tenant's state but what the head of its namespace proves.
@@ -17,11 +17,10 @@ from firsthand import moment
 from firsthand.errors import InvalidDraft
 from firsthand.event import CONTENT_INLINE_MAX, Draft, Event, IdMaker, Kind, Trust
 from firsthand.fence import KEY_BYTES
-from firsthand.log.append import Appended
-from firsthand.log.erase import Erasure, check
 from firsthand.log.export import Exported
-from firsthand.log.prepare import BATCH_EVENTS_MAX, Batch, DraftGroup, Prepared, check_name, prepare
-from firsthand.log.verify import Verification
+from firsthand.log.prepare import Batch, check_erasure, prepare
+from firsthand.log.results import Appended, Erasure, Verification
+from firsthand.log.verbs import AppendVerbs
 from firsthand.moment import Moment
 
 from . import proof
@@ -38,7 +37,7 @@ def make(dsn: str) -> None:
         migrate(db, os.urandom(16), moment.now().microseconds, os.urandom(KEY_BYTES))
 
 
-class PostgresLog:
+class PostgresLog(AppendVerbs):
     """One store in PostgreSQL, opened.
 
     Args:
@@ -46,6 +45,8 @@ class PostgresLog:
         inline_max: payloads over this many bytes are kept apart from their events.
         clock: the time of ingest; for tests.
     """
+
+    artifacts: Payloads
 
     def __init__(
         self, dsn: str, *, inline_max: int = CONTENT_INLINE_MAX, clock: Callable[[], Moment] = moment.now
@@ -66,46 +67,11 @@ class PostgresLog:
         """Give a namespace's number."""
         return number_of(namespace)
 
-    def append(
-        self, drafts: Sequence[Draft], *, namespace: str, session: str, expected_position: int | None = None
-    ) -> tuple[Appended, ...]:
-        """Append events to one session, all or none; on return they are on disk.
-
-        Raises:
-            InvalidDraft: a field is of the wrong type or over its limit.
-            IdConflict: an id is there with other bytes.
-            StaleExpectation: the session does not end at ``expected_position``.
-            StoreBusy: the server cannot be reached; StoreFull, StoreFailed: it refused.
-        """
-        check_name(namespace, "namespace", empty=False)
-        check_name(session, "session", empty=False)
-        if not drafts:
-            return ()
-        if len(drafts) > BATCH_EVENTS_MAX:
-            raise InvalidDraft(f"one append takes at most {BATCH_EVENTS_MAX:,} events; got {len(drafts):,}. Split it.")
-        return self.submit((Batch(namespace, session, self._prepared(drafts, namespace), expected_position),))
-
-    def append_group(self, groups: Sequence[DraftGroup], *, namespace: str) -> tuple[Appended, ...]:
-        """Append events to several sessions in one transaction, all or none; ids are derived from source records."""
-        check_name(namespace, "namespace", empty=False)
-        for group in groups:
-            check_name(group.session, "session", empty=False)
-        batches = tuple(
-            Batch(namespace, group.session, self._prepared(group.drafts, namespace), derived_ids=True)
-            for group in groups
-        )
-        return self.submit(batches) if batches else ()
-
-    def submit(self, batches: tuple[Batch, ...]) -> tuple[Appended, ...]:
-        """Append what was prepared before, of one namespace: a restore's events, or those of a `StoreBusy`."""
+    def _submit(self, batches: tuple[Batch, ...]) -> tuple[Appended, ...]:
         key = number_of(batches[0].namespace)
         if any(batch.namespace != batches[0].namespace for batch in batches):
             raise InvalidDraft("the batches of one append are of one namespace")
         return self._committer.submit(Ticket(key, batches))
-
-    def _prepared(self, drafts: Sequence[Draft], namespace: str) -> tuple[Prepared, ...]:
-        key = number_of(namespace)
-        return tuple(prepare(draft, key, self.artifacts, self._inline_max, self._ids) for draft in drafts)
 
     def erase(self, namespace: str, identifiers: Sequence[str], reason: str = "") -> Erasure:
         """Destroy the content of events and of the further parts of their source records.
@@ -116,7 +82,7 @@ class PostgresLog:
             Unresolvable: an id is not in this namespace.
             InvalidDraft: more than 10,000 events, a reason over 1,000 characters, or the record of an erasure.
         """
-        check(identifiers, reason)
+        check_erasure(identifiers, reason)
         key = number_of(namespace)
         wanted: dict[int, Event] = {
             part.position: part

@@ -62,7 +62,7 @@ class Payloads:
             return str(error)
         return None
 
-    def remove(self, namespace_key: int, digest: bytes) -> bool:
+    def remove(self, namespace_key: int, digest: bytes) -> bool:  # noqa: ARG002 - the port
         """Nothing: `erase` takes the pieces of what no event holds along, in its own transaction."""
         return False
 

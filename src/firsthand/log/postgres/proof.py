@@ -16,15 +16,16 @@ from firsthand.errors import StoreDamaged
 from firsthand.event import Artifact, Kind, decode_body, genesis, id_text, link, roll
 from firsthand.log.export import Exported, end_line, event_lines, header_line
 from firsthand.log.loss import loss_of, sentence
+from firsthand.log.results import Problem, RecordedLoss, Verification, parse_head
 from firsthand.log.rows import body_of, erased_by, header_of
-from firsthand.log.verify import Problem, RecordedLoss, Verification, parse_head
 
 from .payloads import Payloads
 from .reader import STORED, number_of
 
 _PAGE = 1_000
 _SQL = (
-    f"SELECT {STORED}, s.name, e.head FROM event e LEFT JOIN session s ON s.namespace = e.namespace AND s.session = e.session "  # noqa: S608
+    f"SELECT {STORED}, s.name, e.head FROM event e "  # noqa: S608 - a constant
+    "LEFT JOIN session s ON s.namespace = e.namespace AND s.session = e.session "
     "WHERE e.namespace = %s AND e.position > %s ORDER BY e.position LIMIT %s"
 )
 _DAMAGED = (StoreDamaged, ArithmeticError, LookupError, UnicodeError, TypeError, ValueError, struct.error)
@@ -116,7 +117,9 @@ class _Walk:
         self.sessions[row[19]] = row[4] + 1, position, row[15]
         self.position, self.head = position, roll(self.head, position, row[15])
         if row[20] != self.head:
-            self.add("head", "the head that is stored with the event is not the hash of the events", position, identifier)
+            self.add(
+                "head", "the head that is stored with the event is not the hash of the events", position, identifier
+            )
         if self.kept.get(position) == self.head:
             del self.kept[position]
         self.whole += len(self.problems) == before

@@ -1,4 +1,4 @@
-"""Reading the log in PostgreSQL: the verbs of `log.read.Reader`, on rows of one namespace at a time.
+"""Reading the log in PostgreSQL: the verbs of `log.sqlite.read.Reader`, on rows of one namespace at a time.
 
 Every read names its namespace, in the query and in the transaction (row-level security): one that names none sees
 nothing. Every event is checked as it is read, as in SQLite: its body against its commitment, its header against its
@@ -14,9 +14,9 @@ from typing import Any
 from firsthand.errors import StoreDamaged, Unresolvable
 from firsthand.event import Event, Kind, genesis, id_bytes, link
 from firsthand.fence import KEY_BYTES
+from firsthand.log.engine import Entries, Entry
 from firsthand.log.expansion import Expansion, lost_in
-from firsthand.log.port import Entries, Entry
-from firsthand.log.read import Damaged, SessionInfo
+from firsthand.log.results import Damaged, SessionInfo
 from firsthand.log.rows import POSITION_MAX, event_of, header_of, payload_of
 from firsthand.moment import Moment
 from firsthand.window import HISTORY

@@ -23,16 +23,14 @@ import apsw
 
 from firsthand.errors import InvalidArgument
 from firsthand.event import Artifact, Draft, Kind, Trust, decode_body, id_text
-from firsthand.log.append import Appended
-from firsthand.log.erase import Erasure
 from firsthand.log.export import Exported
-from firsthand.log.log import Log
-from firsthand.log.mend import Comparison, Lack
 from firsthand.log.prepare import Batch, DraftGroup, Prepared, Restored
-from firsthand.log.read import Reader
-from firsthand.log.rebuild import Rebuilt
+from firsthand.log.results import Appended, Erasure, Verification
 from firsthand.log.rows import body_of, erased_by, header_of
-from firsthand.log.verify import Verification
+from firsthand.log.sqlite.log import Log
+from firsthand.log.sqlite.mend import Comparison, Lack
+from firsthand.log.sqlite.read import Reader
+from firsthand.log.sqlite.rebuild import Rebuilt
 from firsthand.moment import Moment
 
 from .log import PostgresLog
@@ -161,7 +159,7 @@ class ReplicatedLog:
         *,
         namespace: str | None = None,
         heads: Sequence[str] = (),
-        progress: Callable[[int, int], None] | None = None,
+        progress: Callable[[int, int], None] | None = None,  # noqa: ARG002 - as of a log in files
     ) -> Verification:
         """Derive every hash of the engine's namespace again."""
         return self.engine.verify(namespace=namespace or self.namespace, heads=heads)
@@ -210,8 +208,8 @@ class ReplicatedLog:
         """Nothing: what was acknowledged is the engine's."""
         return ()
 
-    def unread(self, namespace: str) -> str:
-        """Say what of the engine's namespace the folder cannot read; empty, since what is damaged here is taken anew."""
+    def unread(self, namespace: str) -> str:  # noqa: ARG002 - as of a log in files
+        """Say what the folder cannot read; empty, since what is damaged here is taken anew."""
         return ""
 
     def close(self) -> None:
@@ -266,4 +264,3 @@ class _Pieces:
             self._rest = piece
         piece, self._rest = self._rest[:size], self._rest[size:]
         return piece
-

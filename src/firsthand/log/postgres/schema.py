@@ -100,7 +100,8 @@ CREATE FUNCTION append(
   of_namespace bigint, of_name text, old_position bigint, old_head bytea, new_head bytea,
   ids bytea[], sessions bigint[], sequences bigint[], parts integer[], turns bigint[], kinds smallint[],
   trusts smallint[], agents text[], origins text[], times bigint[], time_offsets smallint[],
-  ingests bigint[], ingested_offsets smallint[], chains bytea[], commitments bytea[], event_heads bytea[], salts bytea[], bodies bytea[],
+  ingests bigint[], ingested_offsets smallint[], chains bytea[], commitments bytea[], event_heads bytea[],
+  salts bytea[], bodies bytea[],
   session_keys bigint[], session_names text[], lengths bigint[], session_turns bigint[], last_positions bigint[],
   first_times bigint[], last_times bigint[], heads bytea[], artifact_digests bytea[], artifact_positions bigint[]
 ) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
@@ -192,7 +193,7 @@ def check_version(db: psycopg.Connection) -> None:
             "firsthand store migrate"
         )
     if version > VERSION:
-        row = db.execute(f"SELECT value FROM {SCHEMA}.store WHERE key = 'reader_min'").fetchone()
+        row = db.execute(f"SELECT value FROM {SCHEMA}.store WHERE key = 'reader_min'").fetchone()  # noqa: S608 - a constant
         if row is None or int.from_bytes(row[0], "big") > VERSION:
             raise StoreNewer(
                 f"the store in PostgreSQL is of version {version}, this server knows {VERSION}; upgrade it"

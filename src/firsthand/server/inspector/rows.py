@@ -13,8 +13,8 @@ from typing import Any
 import apsw
 
 from firsthand.event import Kind
-from firsthand.log.database import translating
 from firsthand.log.rows import key_of
+from firsthand.log.sqlite.database import translating
 from firsthand.space import Space
 
 SAMPLES = 30

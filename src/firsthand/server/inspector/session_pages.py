@@ -12,7 +12,7 @@ from typing import Any, cast
 from firsthand.errors import Unresolvable
 from firsthand.event import Event, Kind
 from firsthand.formats import commands
-from firsthand.log.read import SessionInfo
+from firsthand.log.results import SessionInfo
 from firsthand.moment import Moment
 from firsthand.server.inspector import rows, texts
 from firsthand.server.inspector.page import Asked, Page, Place

@@ -33,21 +33,22 @@ from firsthand.event import (
     link,
     roll,
 )
+from firsthand.log.engine import TransactionIndex
+from firsthand.log.loss import parse_loss
+from firsthand.log.prepare import Batch, Prepared
+from firsthand.log.results import Appended
+from firsthand.log.rows import POSITION, key_of
 from firsthand.moment import Moment
 from firsthand.value import field, replace, value
 
 from .artifacts import ArtifactStore
 from .index_files import IndexFiles, Reached, keep_reach
 from .inodes import Inodes
-from .loss import parse_loss
 from .mark import Mark, Marks
-from .port import TransactionIndex
-from .prepare import Batch, Prepared
 from .queue import Ticket
 from .read import Reader
 from .rebuild import advance
 from .recent import RecentEvents
-from .rows import POSITION, key_of
 
 SESSIONS_KEPT = 1_000
 BACKLOG_EVENTS = 128
@@ -58,26 +59,6 @@ _INSERT = """
 INSERT INTO event (key, id, namespace, session, sequence, part, turn, kind, trust, agent, origin,
   time, time_offset, ingested, ingested_offset, chain, commitment, salt, body)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-
-
-@value
-class Appended:
-    """What became of one draft.
-
-    Attributes:
-        new: False when the same event was there already.
-        indexed: False when the text index did not follow; until it does, the event is found by a scan of the log.
-    """
-
-    position: int
-    id: str
-    new: bool
-    indexed: bool = True
-
-    @property
-    def pointer(self) -> str:
-        """The event's address."""
-        return f"fh:{self.id}"
 
 
 @value(frozen=False)

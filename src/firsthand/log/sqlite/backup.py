@@ -16,11 +16,11 @@ from typing import Any
 import apsw
 
 from firsthand.errors import NotAStore, StoreDamaged, StoreError, StoreFailed
+from firsthand.log.disk import Disk
 from firsthand.value import value
 
 from .artifacts import ArtifactStore
 from .database import open_reader, translating
-from .disk import Disk
 from .index_files import namespaces_in, path_of
 from .mark import Mark, Marks
 from .schema import DATABASE_FILE

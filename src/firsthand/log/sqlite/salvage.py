@@ -21,10 +21,10 @@ from typing import Any
 
 from firsthand.errors import InvalidDraft, StoreDamaged
 from firsthand.event import Kind, decode_body, genesis, id_bytes, link
+from firsthand.log.rows import POSITION_MAX, body_of, check_event_types, erased_by, header_of
 from firsthand.value import value
 
 from .pages import Pages, Record
-from .rows import POSITION_MAX, body_of, check_event_types, erased_by, header_of
 
 _EVENT_COLUMNS, _SESSION_COLUMNS = 19, 10
 _DAMAGED = (ArithmeticError, LookupError, UnicodeError, TypeError, ValueError, struct.error)

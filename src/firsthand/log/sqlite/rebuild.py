@@ -14,10 +14,10 @@ from typing import Any
 import apsw
 
 from firsthand.errors import StoreDamaged
+from firsthand.log.engine import Entry, TransactionIndex
 from firsthand.value import value
 
 from .index_files import LEFT_OUT, IndexFiles, Reached, keep_reach, transaction
-from .port import Entry, TransactionIndex
 from .read import Reader
 from .recent import RecentEvents
 

@@ -8,7 +8,7 @@ against its chain hash. Every artifact is checked against its address.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -18,20 +18,27 @@ import apsw
 from firsthand.errors import StoreDamaged, Unresolvable
 from firsthand.event import Event, Kind, genesis, id_bytes, link
 from firsthand.fence import KEY_BYTES
+from firsthand.log import rows as event_rows
+from firsthand.log.engine import Entries, Entry
+from firsthand.log.expansion import Expansion, lost_in
+from firsthand.log.results import Damaged, SessionInfo
+from firsthand.log.rows import (
+    COLUMNS,
+    POSITION,
+    POSITION_MAX,
+    SESSION,
+    check_event_types,
+    check_types,
+    event_of,
+    header_of,
+    key_of,
+)
 from firsthand.moment import Moment
-from firsthand.value import value
 from firsthand.window import HISTORY
 
-from . import rows as event_rows
 from .artifacts import ArtifactStore
 from .database import Readers, translating
-from .expansion import Expansion, lost_in
 from .index_files import Reached, schema_of, transaction
-from .port import Entries, Entry
-from .rows import COLUMNS, POSITION, POSITION_MAX, SESSION, check_event_types, check_types, event_of, header_of, key_of
-
-Damaged = Callable[[int, StoreDamaged], None]
-"""Is told the position of an event that is not what was written, and what is wrong with it."""
 
 _FROM = f"SELECT {COLUMNS} FROM event "  # noqa: S608 - a constant
 _HISTORY = {kind.number for kind in HISTORY}
@@ -39,25 +46,6 @@ _PAGE = 256
 _NO_BOUND = 1 << 62  # beyond every position
 _KEPT = "AND (body IS NOT NULL OR salt IS NOT NULL)"  # half a body is damage, none is an erasure
 _NAMESPACE = "SELECT name FROM namespace WHERE key = ?"
-
-
-@value
-class SessionInfo:
-    """One session, as lists show it.
-
-    Attributes:
-        first, last: least and greatest event time; None when no event of it has one.
-        head: chain hash of its last event, hexadecimal.
-    """
-
-    name: str
-    events: int
-    turns: int
-    first: Moment | None
-    last: Moment | None
-    first_position: int
-    last_position: int
-    head: str
 
 
 class Reader(Expansion):

@@ -19,15 +19,15 @@ import apsw
 
 from firsthand.errors import StoreDamaged
 from firsthand.event import Draft, IdMaker, Kind, Trust
+from firsthand.log import loss
+from firsthand.log.disk import Disk
+from firsthand.log.loss import Loss
+from firsthand.log.prepare import Batch, prepare
 
-from . import loss
 from .append import Appender
 from .artifacts import ArtifactStore
-from .disk import Disk
-from .loss import Loss
 from .mark import MARK_FILE, Mark, MarkFile, Marks
 from .mend import Lack, height_of, lacking, readable, set_aside, write_back
-from .prepare import Batch, prepare
 from .queue import Ticket
 from .schema import DATABASE_FILE
 from .wal import parse

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from firsthand.event import Artifact, Event
+from firsthand.log.engine import Entries, Entry
+from firsthand.log.prepare import Prepared
+from firsthand.log.rows import meta_of
 from firsthand.moment import Moment
-
-from .port import Entries, Entry
-from .prepare import Prepared
-from .rows import meta_of
 
 BYTES_MAX = 8 << 20
 """Of the bodies that are kept; where an index does not follow, its events are read from the log."""

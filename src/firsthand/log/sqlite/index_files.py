@@ -19,10 +19,9 @@ from typing import Any
 
 import apsw
 
+from firsthand.log.disk import FOLDER_MODE, open_private
+from firsthand.log.rows import key_of
 from firsthand.value import value
-
-from .disk import FOLDER_MODE, open_private
-from .rows import key_of
 
 FOLDER = "index"
 BUSY_MS = 5_000  # SQLite's own wait; writers queue before it, so it is for checkpoints and recovery

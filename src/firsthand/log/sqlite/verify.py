@@ -9,20 +9,21 @@ rewrote every hash in the store.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import apsw
 
-from firsthand.errors import QueryError, StoreDamaged
+from firsthand.errors import StoreDamaged
 from firsthand.event import Artifact, Kind, decode_body, genesis, id_text, link, roll
-from firsthand.value import field, short_repr, value
+from firsthand.log.loss import loss_of, sentence
+from firsthand.log.results import Problem, RecordedLoss, Verification, parse_head
+from firsthand.log.rows import POSITION, POSITION_MAX, body_of, check_event_types, erased_by, header_of
+from firsthand.value import field, value
 
 from .artifacts import ArtifactStore
 from .index_files import transaction
-from .loss import loss_of, sentence
 from .mark import Mark
-from .rows import POSITION, POSITION_MAX, body_of, check_event_types, erased_by, header_of
 from .walk import Rows
 
 _PAGE = 512
@@ -32,98 +33,6 @@ _ONLY_BY_PAGE = (
 )
 PROBLEMS_MAX = 10_000
 PAGE_PROBLEMS_SHOWN = 10
-
-
-@value
-class Problem:
-    """One thing that is not as it was written.
-
-    Attributes:
-        where: ``mark``, ``event``, ``session``, ``artifact``, ``index``, ``head`` or ``database``.
-        what: a sentence.
-        position, id: of the event concerned; 0 and empty when it is none.
-        namespace: that the position is of; empty when it is of none.
-    """
-
-    where: str
-    what: str
-    position: int = 0
-    id: str = ""
-    namespace: str = ""
-
-    def __str__(self) -> str:
-        event = f" fh:{self.id}" if self.id else ""
-        place = f" at position {self.position}" if self.position else ""
-        tenant = f" of namespace {self.namespace!r}" if place and self.namespace else ""
-        return f"{self.where}{event}{place}{tenant}: {self.what}"
-
-
-@value
-class RecordedLoss:
-    """A loss that the log itself records.
-
-    Attributes:
-        position: of the event that records it.
-        missing: positions; none where another history stands in their place.
-    """
-
-    namespace: str
-    position: int
-    missing: tuple[range, ...]
-
-    def __str__(self) -> str:
-        what = sentence(self.namespace, self.missing) if self.missing else f"namespace {self.namespace} was rolled back"
-        return f"{what}; recorded at position {self.position}"
-
-
-@value
-class Verification:
-    """What a verification saw.
-
-    Attributes:
-        events: read and found whole; erased ones count when their chain holds.
-        erased: of them, those without content.
-        artifacts: files read and found whole.
-        head: of the namespace asked for, ``position:hash`` to keep elsewhere; derived from the events, not as stored.
-        heads: of every namespace, by its name.
-        losses: acknowledged events that are missing, as the log records it.
-        notes: what is no damage but worth knowing.
-    """
-
-    problems: tuple[Problem, ...]
-    events: int
-    sessions: int
-    erased: int
-    artifacts: int
-    head: str
-    notes: tuple[str, ...] = ()
-    heads: Mapping[str, str] = field(default_factory=dict)
-    losses: tuple[RecordedLoss, ...] = ()
-
-    def __repr__(self) -> str:
-        named = {"ok": self.ok, "events": self.events, "sessions": self.sessions, "head": self.head}
-        return short_repr("Verification", {**named, "problems": self.problems} if self.problems else named)
-
-    @property
-    def ok(self) -> bool:
-        """True when everything is as it was written, but for what `losses` names: that was said when it was lost."""
-        return not self.problems
-
-
-def parse_head(text: str) -> tuple[int, bytes]:
-    """Read a head as `Verification.head` writes it.
-
-    Raises:
-        QueryError: it is not one.
-    """
-    position, _, digest = text.strip().partition(":")
-    try:
-        parsed = int(position), bytes.fromhex(digest)
-    except ValueError:
-        parsed = -1, b""
-    if parsed[0] < 0 or len(parsed[1]) != 32:
-        raise QueryError(f"a head is position:hash, such as 42:9f86d0...; got {text[:80]!r}")
-    return parsed
 
 
 @value(frozen=False)

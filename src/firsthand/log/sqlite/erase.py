@@ -17,57 +17,19 @@ import apsw
 
 from firsthand.errors import InvalidDraft
 from firsthand.event import Draft, Event, IdMaker, Kind, Trust
-from firsthand.value import value
+from firsthand.log.engine import Entry, FollowingIndex, TransactionIndex
+from firsthand.log.prepare import Batch, prepare
+from firsthand.log.results import Erasure
+from firsthand.log.rows import key_of
 
 from .append import Appender
 from .artifacts import ArtifactStore
 from .index_files import IndexFiles
-from .port import Entry, FollowingIndex, TransactionIndex
-from .prepare import Batch, prepare
 from .queue import Ticket
-from .rows import key_of
 
-REASON_CHARACTERS_MAX = 1_000
-ERASE_EVENTS_MAX = 10_000
 _USES = "SELECT count(*) FROM artifact_use WHERE namespace = ? AND digest = ?"
 UNFINISHED = "unfinished_erasure"
 """Key of the table ``store`` that says what an erasure has still to destroy."""
-
-
-@value
-class Erasure:
-    """What an erasure did.
-
-    Attributes:
-        erased: ids of the events whose content was destroyed now, further parts of their records included.
-        already: ids that had been erased before.
-        artifacts_removed: files destroyed.
-        artifacts_kept: files that other events, not erased, still hold.
-        pointers: of the erasure events that record it.
-        calls: files of calls that hooks kept, which held words of it and were changed or removed.
-        files: outside the log, written or changed by a person, which still hold words or pointers of what was erased.
-    """
-
-    erased: tuple[str, ...]
-    already: tuple[str, ...]
-    artifacts_removed: int
-    artifacts_kept: int
-    pointers: tuple[str, ...]
-    files: tuple[str, ...] = ()
-    calls: tuple[str, ...] = ()
-
-
-def check(identifiers: Sequence[str], reason: str) -> None:
-    """Check an erasure against its limits.
-
-    Raises:
-        InvalidDraft: it is over one.
-    """
-    if len(reason) > REASON_CHARACTERS_MAX or len(identifiers) > ERASE_EVENTS_MAX:
-        raise InvalidDraft(
-            f"an erasure takes at most {ERASE_EVENTS_MAX:,} events and a reason of {REASON_CHARACTERS_MAX:,} "
-            f"characters; got {len(identifiers):,} and {len(reason):,}"
-        )
 
 
 def erase(

@@ -32,9 +32,8 @@ from pathlib import Path
 from typing import Any
 
 from firsthand.errors import FirsthandError, StoreBusy, StoreClosed, StoreReplaced
+from firsthand.log.disk import make_private, open_private, translated
 from firsthand.value import value
-
-from .disk import make_private, open_private, translated
 
 SLOT_BYTES_MAX = 1 << 20  # a larger batch waits for the lock itself
 SLOT_BATCHES_MAX = 32

@@ -26,11 +26,10 @@ from pathlib import Path
 
 from firsthand.errors import FirsthandError, InvalidDraft, StoreDamaged, StoreFailed
 from firsthand.event import Artifact, ByteSource
+from firsthand.log.disk import Disk
+from firsthand.log.preview import Previewer
+from firsthand.log.seekable import FRAME_BYTES, Frames, FrameWriter, Unreadable
 from firsthand.value import value
-
-from .disk import Disk
-from .preview import Previewer
-from .seekable import FRAME_BYTES, Frames, FrameWriter, Unreadable
 
 FOLDER, INCOMING = "artifacts", "incoming"
 ARTIFACT_BYTES_MAX = 64 * 1024**3

@@ -6,7 +6,7 @@ be made again). What an append has returned is on disk; no verb edits or deletes
 an event; erasure destroys content and leaves the chain.
 
 The log knows bytes, hashes and order. It does not know its indexes (they come
-through `port.TransactionIndex`), formats or hosts.
+through `engine.TransactionIndex`), formats or hosts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ import apsw
 
 from firsthand import moment
 from firsthand.errors import (
-    InvalidDraft,
     StoreBusy,
     StoreClosed,
     StoreDamaged,
@@ -31,41 +30,38 @@ from firsthand.errors import (
     StoreNewer,
     StoreReadOnly,
     StoreReplaced,
-)
-from firsthand.event import CONTENT_INLINE_MAX, Draft, IdMaker
+)  # fmt: skip
+from firsthand.event import CONTENT_INLINE_MAX, IdMaker
 from firsthand.fence import KEY_BYTES
+from firsthand.log.disk import Disk, open_private
+from firsthand.log.engine import FollowingIndex, TransactionIndex
+from firsthand.log.export import Exported
+from firsthand.log.prepare import (
+    Batch,
+    check_erasure,
+    decode_batch,
+    encode_batch,
+)  # fmt: skip
+from firsthand.log.results import Appended, Erasure, Problem, Verification
+from firsthand.log.sqlite.export import export
+from firsthand.log.verbs import AppendVerbs
 from firsthand.moment import Moment
 from firsthand.value import replace
 
-from . import place
-from .append import Appended, Appender, LogBehind
+from . import database, place
+from .append import Appender, LogBehind
 from .artifacts import ArtifactStore
 from .backup import Backup, backup
-from .database import (
-    Readers,
-    abandon,
-    not_text,
-    open_reader,
-    open_writer,
-    recover,
-    system_errno,
-    translated,
-    translating,
-)
-from .disk import Disk, open_private
-from .erase import Erasure, check, erase, forget
-from .export import Exported, export
+from .erase import erase, forget
 from .index_files import LEFT_OUT, IndexFiles
 from .inodes import Inodes, inode_of
 from .mark import EarlierStore, Marks
 from .mend import Comparison, Lack, drop_copies, lacking, set_aside
-from .port import FollowingIndex, TransactionIndex
-from .prepare import BATCH_EVENTS_MAX, Batch, DraftGroup, check_name, decode_batch, encode_batch, prepare
 from .queue import Ticket, WriterQueue
 from .read import Reader
 from .rebuild import Rebuilt, rebuild
 from .schema import DATABASE_FILE, VERSION, check_readable, migrate, version_of
-from .verify import Problem, Verification, verify
+from .verify import verify
 from .witness import Witness, check_not_gone, heights, rot_of, unread
 
 TIMEOUT_MS = 30_000
@@ -74,7 +70,7 @@ MAKING_S = 5.0  # a reader waits so long for a store that is being made
 SWEEP_SECONDS = 3_600.0  # what a crash left of a payload is removed once it is this old
 
 
-class Log:
+class Log(AppendVerbs):
     """One store, opened.
 
     Args:
@@ -100,6 +96,8 @@ class Log:
         StoreReadOnly: it cannot be written here.
         InvalidArgument: ``read_only`` or ``create`` is not True or False, or the timeout no time.
     """
+
+    artifacts: ArtifactStore
 
     def __init__(
         self,
@@ -146,19 +144,19 @@ class Log:
         self.artifacts = ArtifactStore(self.root, self._disk)
         self._marks: Marks | None = None
         self._inodes: Inodes | None = None
-        self._readers = Readers(file, self._vfs)
+        self._readers = database.Readers(file, self._vfs)
         self.reader = Reader(self.root, self._readers, self.artifacts, [index.name for index in self._indexes])
         if file.exists() and not self.read_only:
-            recover(file, self._vfs)
+            database.recover(file, self._vfs)
         if file.exists() and file.stat().st_size:
             self._check_version(file)
         if not self.read_only:
             self._open_writer(file)
 
     def _check_version(self, file: Path) -> None:
-        db = open_reader(file, self._vfs)
+        db = database.open_reader(file, self._vfs)
         try:
-            with translating(file, db):
+            with database.translating(file, db):
                 version = version_of(db)
                 until = time.monotonic() + min(self._timeout_ms / 1000, MAKING_S)
                 while version == 0 and self.read_only and time.monotonic() < until:  # its maker is at work
@@ -189,8 +187,8 @@ class Log:
         if new:
             self._queue.exclusively(lambda: self._make(file))
         self._identity = inode_of(self.root)
-        self._writer = open_writer(file, self._vfs)
-        with translating(file, self._writer):
+        self._writer = database.open_writer(file, self._vfs)
+        with database.translating(file, self._writer):
             version = version_of(self._writer)
             if version < VERSION:
                 self._queue.exclusively(self._migrate)
@@ -213,7 +211,7 @@ class Log:
             self.root, self._marks, self._writer, self._appender, self.artifacts, self._disk, self.exclusively
         )
         if self._mend:
-            with translating(file, self._writer):
+            with database.translating(file, self._writer):
                 self._witness.compare()
 
     def _make(self, file: Path) -> None:
@@ -236,7 +234,7 @@ class Log:
             return
         self._closed = True
         if self._pid != os.getpid():
-            abandon((self._writer, self._queue, self._readers))
+            database.abandon((self._writer, self._queue, self._readers))
             return
         try:
             if self._queue is not None:
@@ -264,7 +262,9 @@ class Log:
         if self._closed:
             raise StoreClosed(f"{self.root} was closed; open it again.")
         if self._pid != os.getpid():  # after a fork: nothing of the parent's handles may be used here
-            abandon((self._writer, self._queue, self._readers, self.reader, self._appender if self._writer else None))
+            database.abandon(
+                (self._writer, self._queue, self._readers, self.reader, self._appender if self._writer else None)
+            )
             self._open()
 
     def _writable(self) -> WriterQueue:
@@ -295,60 +295,11 @@ class Log:
 
     # writing -----------------------------------------------------------------------------------------
 
-    def append(
-        self,
-        drafts: Sequence[Draft],
-        *,
-        namespace: str,
-        session: str,
-        expected_position: int | None = None,
-    ) -> tuple[Appended, ...]:
-        """Append events to one session, all or none; on return they are on disk.
+    def _check_writer(self) -> None:
+        self._writable()
 
-        Raises:
-            InvalidDraft: a field is of the wrong type or over its limit.
-            IdConflict: an id is there with other bytes.
-            StaleExpectation: the session does not end at ``expected_position``.
-            StoreBusy: other writers held the store past the timeout.
-            StoreFull, StoreFailed: the disk refused.
-        """
-        queue = self._writable()
-        check_name(namespace, "namespace", empty=False)
-        check_name(session, "session", empty=False)
-        if not drafts:
-            return ()
-        if len(drafts) > BATCH_EVENTS_MAX:
-            raise InvalidDraft(f"one append takes at most {BATCH_EVENTS_MAX:,} events; got {len(drafts):,}. Split it.")
-        key = self.namespace_key(namespace)
-        prepared = tuple(prepare(draft, key, self.artifacts, self._inline_max, self._ids) for draft in drafts)
-        return self._submit(queue, (Batch(namespace, session, prepared, expected_position),))
-
-    def append_group(self, groups: Sequence[DraftGroup], *, namespace: str) -> tuple[Appended, ...]:
-        """Append events to several sessions in one transaction, all or none: an import's way.
-
-        The ids are derived from the source records (`event.derived_id`): one that is there is known.
-        """
-        queue = self._writable()
-        key = self.namespace_key(check_name(namespace, "namespace", empty=False))
-        batches = []
-        for group in groups:
-            check_name(group.session, "session", empty=False)
-            prepared = (prepare(draft, key, self.artifacts, self._inline_max, self._ids) for draft in group.drafts)
-            batches.append(Batch(namespace, group.session, tuple(prepared), derived_ids=True))
-        return self._submit(queue, tuple(batches)) if batches else ()
-
-    def submit(self, batches: object) -> tuple[Appended, ...]:
-        """Append what was prepared before: a restore's events, or those of a `StoreBusy` (``error.batch``).
-
-        Raises:
-            InvalidDraft: it is not that.
-        """
-        if not isinstance(batches, tuple) or not all(isinstance(batch, Batch) for batch in batches):
-            raise InvalidDraft(f"expected prepared batches, such as StoreBusy.batch; got {type(batches).__name__}")
-        return self._submit(self._writable(), batches)
-
-    def _submit(self, queue: WriterQueue, batches: tuple[Batch, ...]) -> tuple[Appended, ...]:
-        return tuple(queue.submit(batches, batches[0].size_bytes if len(batches) == 1 else -1))
+    def _submit(self, batches: tuple[Batch, ...]) -> tuple[Appended, ...]:
+        return tuple(self._writable().submit(batches, batches[0].size_bytes if len(batches) == 1 else -1))
 
     def namespace_key(self, namespace: str) -> int:
         """Give a namespace's number, making it on first use by a writer; 0 for a reader of an unknown one."""
@@ -402,7 +353,7 @@ class Log:
                 ticket.settle(error=ours)
         except (StoreDamaged, UnicodeDecodeError) as error:  # of one batch: not to be told to the owners of the others
             if len(tickets) == 1:
-                damaged = error if isinstance(error, StoreDamaged) else not_text(error, self.root)
+                damaged = error if isinstance(error, StoreDamaged) else database.not_text(error, self.root)
                 tickets[0].settle(error=damaged)
                 return
             for ticket in tickets:
@@ -418,7 +369,7 @@ class Log:
         except apsw.Error as error:
             raise self._judged(error) from error
         except UnicodeDecodeError as error:
-            raise not_text(error, self.root) from error
+            raise database.not_text(error, self.root) from error
 
     def _judged(self, error: apsw.Error) -> StoreError:
         """Translate an error of the write connection, by what it comes from where the files are not what they were."""
@@ -429,7 +380,7 @@ class Log:
             return replaced
         except apsw.Error as second:
             error.add_note(f"then: {second}")
-        ours = translated(error, self.root, system_errno(self._writer))
+        ours = database.translated(error, self.root, database.system_errno(self._writer))
         if isinstance(ours, StoreFailed):
             # A failed write or sync may have left anything in the page cache: a retry could
             # succeed without the data. This handle acknowledges nothing more.
@@ -476,7 +427,7 @@ class Log:
             StoreBusy: a reader still uses the pages that held the content; erase again when it is done.
         """
         queue = self._writable()
-        check(identifiers, reason)
+        check_erasure(identifiers, reason)
         key = self.namespace_key(namespace)
 
         def run() -> Erasure:
@@ -519,9 +470,9 @@ class Log:
     def snapshot(self) -> Iterator[apsw.Connection]:
         """Give a read connection of its own for the length of a block."""
         self._ready()
-        db = open_reader(self.root / DATABASE_FILE, self._vfs)
+        db = database.open_reader(self.root / DATABASE_FILE, self._vfs)
         try:
-            with translating(self.root, db):
+            with database.translating(self.root, db):
                 yield db
         finally:
             db.close()

@@ -21,13 +21,13 @@ import apsw
 
 from firsthand.errors import StoreDamaged
 from firsthand.event import Artifact, decode_body, id_text, roll
+from firsthand.log.disk import Disk
+from firsthand.log.loss import IDS_MAX, Loss, sentence
+from firsthand.log.rows import POSITION, POSITION_MAX, body_of, key_of
 from firsthand.value import value
 
-from .disk import Disk
 from .erase import empty
-from .loss import IDS_MAX, Loss, sentence
 from .mark import MARK_FILE, Mark
-from .rows import POSITION, POSITION_MAX, body_of, key_of
 from .salvage import Names, Salvage
 from .schema import DATABASE_FILE
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import apsw
 
-from .rows import POSITION_MAX, STORED, key_of
+from firsthand.log.rows import POSITION_MAX, STORED, key_of
+
 from .salvage import Salvage
 
 _PAGE = 512
