@@ -341,7 +341,9 @@ class Memory(Space):
         deep: bool | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Verification:
-        """Derive every hash and chain again, read every artifact, check the indexes against the log.
+        """Derive every hash and chain of the store again, read every artifact, check the indexes against the log.
+
+        The whole store is read; of heads, only this namespace's own is given.
 
         Args:
             heads: heads of this namespace kept elsewhere (`head`), to be found again in the log as it is now.

@@ -137,6 +137,8 @@ def test_expected_position(log):
         append(log, draft(b"2"), expected=0)
     with pytest.raises(StaleExpectation):
         append(log, draft(b"2"), expected=2)
+    with pytest.raises(InvalidDraft, match="got -1"):
+        append(log, draft(b"2"), expected=-1)
     (second,) = append(log, draft(b"2", id=f"{ID}B"), expected=first.position)
     assert second.position == 3
     assert append(log, draft(b"2", id=f"{ID}B"), expected=first.position) == (Appended(3, f"{ID}B", new=False),)

@@ -128,7 +128,7 @@ class Verification:
         erased: of them, those without content.
         artifacts: files read and found whole.
         head: of the namespace asked for, ``position:hash`` to keep elsewhere; derived from the events, not as stored.
-        heads: of every namespace, by its name.
+        heads: by namespace: of every one that was read, from a log; of the one asked for, from `Memory.verify`.
         losses: acknowledged events that are missing, as the log records it.
         notes: what is no damage but worth knowing.
     """

@@ -42,6 +42,8 @@ class AppendVerbs(ABC):
         self._check_writer()
         check_name(namespace, "namespace", empty=False)
         check_name(session, "session", empty=False)
+        if expected_position is not None and expected_position < 0:
+            raise InvalidDraft(f"expected_position is the session's last one, or 0; got {expected_position}")
         if not drafts:
             return ()
         if len(drafts) > BATCH_EVENTS_MAX:

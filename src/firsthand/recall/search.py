@@ -103,7 +103,7 @@ def recall(
     if not key:
         return Answer(query, Outcome.ABSENT, (), notes=(f"nothing was ever written to namespace {namespace!r}",))
     if not query.text.strip():
-        return Answer(query, Outcome.ABSENT, (), notes=("the query is empty",), through=head)
+        return Answer(query, Outcome.DEGRADED, (), notes=("an empty query: nothing was looked for",), through=head)
     with space.index_moment() as moment:
         return _Recall(space, moment, query, ruling or Ruling(), layout or Layout()).answer(rewrite)
 
