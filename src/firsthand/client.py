@@ -20,7 +20,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Gener
 from collections.abc import Sequence as Seq
 from importlib import import_module
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, get_type_hints, overload
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from firsthand import environment, errors
 from firsthand.context.anatomy import from_event
@@ -49,6 +49,8 @@ _LONG = {"verify", "erase", "live"}
 """Verbs whose answer is waited for however long it takes: they read the whole store, or wait for news."""
 _RAW = {"expand", "live"}
 """Verbs whose answer is no JSON."""
+NAMESPACE_HEADER = "firsthand-namespace"
+"""Names the tenant, percent-encoded; a server for teams knows that of a principal with one alone."""
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -61,13 +63,12 @@ class Call:
         self.verb, self._read, self._part = verb, read, part
         self.fields = {name: _sent(name, field) for name, field in fields.items() if field is not None}
 
-    def request(self, namespace: str) -> dict[str, Any]:
+    def request(self) -> dict[str, Any]:
         """Give the arguments of the library's request."""
-        fields, url = {**self.fields, "namespace": namespace}, f"/v1/{self.verb}"
-        more = {"timeout": None} if self.verb in _LONG else {}
+        url, more = f"/v1/{self.verb}", {"timeout": None} if self.verb in _LONG else {}
         if self.verb in _RAW:
-            return {"method": "GET", "url": url, "params": fields, "headers": {"range": self._part}, **more}
-        return {"method": "POST", "url": url, "content": json.dumps(fields).encode("ascii"), **more}
+            return {"method": "GET", "url": url, "params": self.fields, "headers": {"range": self._part}, **more}
+        return {"method": "POST", "url": url, "content": json.dumps(self.fields).encode("ascii"), **more}
 
     def result(self, response: Any) -> Any:
         """Read what came back.
@@ -354,10 +355,13 @@ class _Server:
         self.address, self.timeout_s = address.rstrip("/"), timeout_s
         self.place: dict[str, Any] = {"server_address": parts.hostname, "server_port": port}
         self.namespace = environment.default_namespace() if namespace is None else namespace
+        named = "" if namespace is None and self.namespace == environment.NAMESPACE else self.namespace
         is_local = parts.hostname in _LOOPBACK
+        headers = {"authorization": f"Bearer {_token(parts.hostname) if token is None else token}"}
+        headers |= {NAMESPACE_HEADER: quote(named, safe="")} if named else {}
         self.options: dict[str, Any] = {
             "base_url": self.address, "timeout": timeout_s, "trust_env": not is_local,  # no proxy leads to this machine
-            "headers": {"authorization": f"Bearer {_token(parts.hostname) if token is None else token}"},
+            "headers": headers,
         }  # fmt: skip
 
     def pause_s(self, error: Exception, tries: int, begun: float) -> float:
@@ -415,7 +419,7 @@ class _Wire:
         begun, tries = time.monotonic(), 0
         while True:
             try:
-                return call.result(self.connection.request(**call.request(self.server.namespace)))
+                return call.result(self.connection.request(**call.request()))
             except (StoreBusy, self.server.library.TransportError) as error:
                 time.sleep(self.server.pause_s(error, tries, begun))
                 tries += 1
@@ -443,7 +447,7 @@ class _AsyncWire:
         begun, tries = time.monotonic(), 0
         while True:
             try:
-                return call.result(await self.connection.request(**call.request(self.server.namespace)))
+                return call.result(await self.connection.request(**call.request()))
             except (StoreBusy, self.server.library.TransportError) as error:
                 await asyncio.sleep(self.server.pause_s(error, tries, begun))
                 tries += 1
@@ -475,7 +479,8 @@ class _Client(Verbs):
         Args:
             address: of the server, such as ``http://127.0.0.1:8321``.
             token: None reads the file of the user's own server, where the address is of this machine.
-            namespace: the tenant; None is ``$FIRSTHAND_NAMESPACE``, else ``default``.
+            namespace: the tenant; None is ``$FIRSTHAND_NAMESPACE``, else the one that the token has a grant for, or
+                ``default``.
             timeout_s: how long an answer is waited for, and a store that is busy asked again.
 
         Raises:

@@ -157,3 +157,13 @@ def test_the_document_names_every_verb(client):
         assert verb.method.lower() in document["paths"][f"/v1/{verb.name}"]
     for path in ("health", "sessions", "timeline", "facts", "ledger", "stats"):
         assert get(client, f"/v1/{path}").status_code == 200
+
+
+def test_a_namespace_can_be_named_in_the_header(client):
+    """The header names the tenant, percent-encoded, so that a body holds nothing but what the verb takes."""
+    fields = {"session": "s", "events": [{"kind": "note", "content": "tea at four"}]}
+    named = {"firsthand-namespace": "tea%20%26%20cake"}
+    client.ask("/v1/append", "POST", content=json.dumps(fields), **TOKEN | named)
+    assert get(client, "/v1/head", **named).json().startswith("1:")
+    with Memory(namespace="tea & cake", read_only=True) as memory:
+        assert [memory.expand(each.pointer) for each in memory.events()] == [b"tea at four"]

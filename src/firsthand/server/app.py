@@ -9,7 +9,8 @@ reading changes nothing; what changes something comes by POST with the proof of 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
@@ -38,9 +39,8 @@ from firsthand.errors import (
     Unresolvable,
 )
 from firsthand.moment import now
-from firsthand.server import api, measures
-from firsthand.server.api import Verb
-from firsthand.server.auth import COOKIE_S, Guard, Keys, Scope, body_bytes_max, cookie_name, is_own_path
+from firsthand.server import api, api_door, measures
+from firsthand.server.auth import COOKIE_S, Guard, Keys, Scope, cookie_name, is_own_path
 from firsthand.server.daemon_stores import Stores, identity_of
 from firsthand.server.hook_client import Call
 from firsthand.server.inspector import call_pages, event_pages, texts
@@ -87,13 +87,6 @@ def application(stores: Stores, keys: Keys, log: Callable[[str], None], count: C
         lifespan=doors.lifespan,
     )
     return Guard(app, keys, pages.refusal)
-
-
-def _reached(memory: Memory, session: str) -> int:
-    """Give the position that the log or a session of it has reached."""
-    if not session:
-        return memory.position
-    return next((event.position for event in memory.events(session, newest_first=True, limit=1)), 0)
 
 
 class _Nothing(HTTPException):
@@ -180,7 +173,7 @@ class _Pages:
         """Tell of new events, as they come (SSE)."""
 
         def head(place: Place, asked: Asked) -> Page:
-            return Page("", "", {"position": _reached(place.memory, asked.text("name"))})
+            return Page("", "", {"position": api_door.reached(place.memory, asked.text("name"))})
 
         asked = await self._asked(request)
 
@@ -195,38 +188,11 @@ class _Pages:
         name = request.path_params["verb"]
         if name == "openapi.json":
             return JSONResponse(api.document())
-        asked = await self._fields(request)
-        call = self._named(str(asked.get("namespace", "default")))
-        if name == "expand":
-            api.EXPAND.asked(asked)
-            return await run_in_threadpool(self._expanded, call, asked, request.headers.get("range", ""))
-        if name == "live":
-            fields = api.LIVE.asked(asked)
-            session = str(fields.get("session", ""))
-
-            async def position() -> int:
-                return await run_in_threadpool(lambda: self._in(call, lambda memory: _reached(memory, session)))
-
-            return stream(position, request.is_disconnected, fields.get("after"))
-        verb = next((verb for verb in api.VERBS if verb.name == name and request.method in {"POST", verb.method}), None)
-        if verb is None:
-            raise HTTPException(404, f"there is no {request.method} /v1/{name:.80}; see /v1/openapi.json")
-        fields = verb.asked(asked)
-        answer = await run_in_threadpool(
-            lambda: self._in(call, lambda memory: json.dumps(self._answered(verb, memory, fields)))
-        )
-        return Response(answer, media_type="application/json")
-
-    def _answered(self, verb: Verb, memory: Memory, fields: dict[str, Any]) -> Any:
-        """Answer a verb, and count it."""
-        numbers = self._stores.measures
-        with numbers.call("api", verb.name):
-            answer = api.answer_of(verb, memory, fields)
-        if verb.name == "recall":
-            numbers.count("firsthand_recall_requests", "api", answer["outcome"])
-        for event in fields["events"] if verb.name == "append" else ():
-            numbers.count("firsthand_events_appended", "api", event["kind"])
-        return answer
+        asked = await api_door.fields_of(request)
+        verb = api_door.verb_of(name, request.method)
+        namespace = api_door.namespace_of(request) or str(asked.get("namespace", "default"))
+        call = self._named(namespace)
+        return await api_door.answer(request, verb, asked, lambda: self._open(call), self._stores.measures)
 
     async def metrics(self, _request: Request) -> Response:
         """Give what was counted, for Prometheus."""
@@ -243,36 +209,6 @@ class _Pages:
         key = self._stores.at(namespace) or (str(default_store()), namespace, default_embedder() or "none")
         return Call(store=key[0], namespace=key[1], embedder=key[2])
 
-    async def _fields(self, request: Request) -> dict[str, Any]:
-        """Read what a program asks for: the query, or a JSON object."""
-        if request.method == "GET":
-            return dict(request.query_params)
-        data = b""
-        async for piece in request.stream():
-            data += piece
-            if len(data) > (most := body_bytes_max(request.url.path)):
-                raise HTTPException(413, f"expected at most {most >> 20} MiB")
-        try:
-            fields = json.loads(data or b"{}")
-        except (ValueError, RecursionError) as error:
-            raise InvalidArgument(f"expected a JSON object; {error}") from error
-        if not isinstance(fields, dict):
-            raise InvalidArgument(f"expected a JSON object; got {type(fields).__name__}")
-        return fields
-
-    def _expanded(self, call: Call, asked: dict[str, Any], wanted: str) -> Response:
-        def read(memory: Memory) -> Response:
-            got = api.bytes_of(memory, str(asked.get("address", "")), wanted)
-            if got is None:
-                raise HTTPException(416, "the range lies beyond the end")
-            headers = {"accept-ranges": "bytes"}
-            if got.partial:
-                headers["content-range"] = f"bytes {got.start}-{got.end - 1}/{got.size}"
-            data = b"".join(got.pieces)
-            return Response(data, 206 if got.partial else 200, headers, media_type="application/octet-stream")
-
-        return self._in(call, read)
-
     def _with(self, name: str, work: Callable[[Memory], _T]) -> _T:
         """Do work on the store of a place.
 
@@ -284,14 +220,16 @@ class _Pages:
             raise HTTPException(404, f"nobody opened a store as {name!r:.60}. Type: firsthand inspect --store PATH")
         if identity_of(key[0]) == (0, 0):
             raise _Nothing(404, f"there is no store in {key[0]}; firsthand import and firsthand install fill one")
-        return self._in(Call(store=key[0], namespace=key[1], embedder=key[2]), work)
+        with self._open(Call(store=key[0], namespace=key[1], embedder=key[2])) as memory:
+            return work(memory)
 
-    def _in(self, call: Call, work: Callable[[Memory], _T]) -> _T:
-        """Do work on a store that is open, or is opened."""
+    @contextmanager
+    def _open(self, call: Call) -> Iterator[Memory]:
+        """Open a store for the length of a block, and count the request."""
         self._count(1)
         try:
             with self._stores.of(call) as memory:
-                return work(memory)
+                yield memory
         finally:
             self._count(-1)
 
@@ -381,11 +319,7 @@ class _Pages:
         """
         path = str(scope["path"])
         wants = dict(scope["headers"]).get(b"accept", b"").decode("latin-1")
-        if (
-            path.startswith(("/mcp", "/v1/", "/healthz", "/metrics"))
-            or path.endswith(".json")
-            or "text/html" not in wants
-        ):
+        if path.startswith(_FOR_PROGRAMS) or path.endswith(".json") or "text/html" not in wants:
             problem = {"type": "about:blank", "title": _TITLES.get(status, "Fault"), "status": status, "detail": why}
             problem |= {"error": error} if error else {}
             return json.dumps(problem).encode(), "application/problem+json"

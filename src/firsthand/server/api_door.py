@@ -1,0 +1,117 @@
+"""The HTTP API over Starlette: what a program asks, read from a request, answered from a memory.
+
+    request -> fields of the query or the body -> the verb, on the memory that the caller opens -> JSON, bytes, events
+
+It knows neither who asks nor where a store is: the application that has the route opens the memory.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+from urllib.parse import unquote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from firsthand import InvalidArgument, Memory
+from firsthand.client import NAMESPACE_HEADER
+from firsthand.server import api
+from firsthand.server.api import Verb
+from firsthand.server.auth import body_bytes_max
+from firsthand.server.live import stream
+from firsthand.server.measures import Measures
+
+Opened = Callable[[], AbstractContextManager[Memory]]
+
+
+async def fields_of(request: Request) -> dict[str, Any]:
+    """Read what a program asks for: the query, or a JSON object.
+
+    Raises:
+        HTTPException: the body is larger than the route takes.
+        InvalidArgument: it is no JSON object.
+    """
+    if request.method == "GET":
+        return dict(request.query_params)
+    data = b""
+    async for piece in request.stream():
+        data += piece
+        if len(data) > (most := body_bytes_max(request.url.path)):
+            raise HTTPException(413, f"expected at most {most >> 20} MiB")
+    try:
+        fields = json.loads(data or b"{}")
+    except (ValueError, RecursionError) as error:
+        raise InvalidArgument(f"expected a JSON object; {error}") from error
+    if not isinstance(fields, dict):
+        raise InvalidArgument(f"expected a JSON object; got {type(fields).__name__}")
+    return fields
+
+
+def namespace_of(request: Request) -> str:
+    """Give the namespace that a request's header names; empty where it names none."""
+    return unquote(request.headers.get(NAMESPACE_HEADER, ""))
+
+
+def verb_of(name: str, method: str) -> Verb:
+    """Give the verb of a route.
+
+    Raises:
+        HTTPException: there is none.
+    """
+    for verb in (*api.VERBS, api.EXPAND, api.LIVE):
+        if verb.name == name and method in {"POST", verb.method}:
+            return verb
+    raise HTTPException(404, f"there is no {method} /v1/{name:.80}; see /v1/openapi.json")
+
+
+async def answer(request: Request, verb: Verb, asked: dict[str, Any], opened: Opened, measures: Measures) -> Response:
+    """Answer a verb from a memory, and count it."""
+    fields = verb.asked(asked)
+    if verb is api.EXPAND:
+        wanted = request.headers.get("range", "")
+        return await run_in_threadpool(lambda: _expanded(opened, str(fields["address"]), wanted))
+    if verb is api.LIVE:
+        session = str(fields.get("session", ""))
+
+        def position() -> int:
+            with opened() as memory:
+                return reached(memory, session)
+
+        return stream(lambda: run_in_threadpool(position), request.is_disconnected, fields.get("after"))
+    text = await run_in_threadpool(lambda: json.dumps(_answered(opened, verb, fields, measures)))
+    return Response(text, media_type="application/json")
+
+
+def reached(memory: Memory, session: str) -> int:
+    """Give the position that the log or a session of it has reached."""
+    if not session:
+        return memory.position
+    return next((event.position for event in memory.events(session, newest_first=True, limit=1)), 0)
+
+
+def _answered(opened: Opened, verb: Verb, fields: dict[str, Any], measures: Measures) -> Any:
+    events = fields["events"] if verb.name == "append" else ()
+    with opened() as memory, measures.call("api", verb.name):
+        answer = api.answer_of(verb, memory, fields)
+    if verb.name == "recall":
+        measures.count("firsthand_recall_requests", "api", answer["outcome"])
+    for event in events:
+        measures.count("firsthand_events_appended", "api", event["kind"])
+    return answer
+
+
+def _expanded(opened: Opened, address: str, wanted: str) -> Response:
+    with opened() as memory:
+        part = api.bytes_of(memory, address, wanted)
+        if part is None:
+            raise HTTPException(416, "the range lies beyond the end")
+        headers = {"accept-ranges": "bytes"}
+        if part.partial:
+            headers["content-range"] = f"bytes {part.start}-{part.end - 1}/{part.size}"
+        data = b"".join(part.pieces)
+        return Response(data, 206 if part.partial else 200, headers, media_type="application/octet-stream")
