@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from firsthand import Exported, InvalidArgument, Memory, Verification, environment
 from firsthand.agents import settings
-from firsthand.cli import erase
+from firsthand.cli import cluster, erase
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import count, shown, size, table
 from firsthand.cli.exits import DAMAGED, DONE, USAGE
@@ -36,6 +36,7 @@ def add(group: Parser) -> None:
     _add_proofs(group)
     _add_copies(group)
     erase.add(group)
+    cluster.add(group)
     group.command(
         "rebuild", _rebuild, "Throw the indexes away and build them again from the log.", "firsthand store rebuild"
     )

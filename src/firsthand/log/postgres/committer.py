@@ -203,7 +203,7 @@ class Committer:
         """Read a namespace with the sessions of some tickets, and hold its head until the transaction ends."""
         key, name = tickets[0].namespace, tickets[0].batches[0].namespace
         db.execute("SELECT set_config('firsthand.namespace', %s, true)", (str(key),))
-        row = db.execute("SELECT at, hash FROM hold(%s)", (key,)).fetchone()
+        row = db.execute("SELECT at, hash FROM hold_1(%s)", (key,)).fetchone()
         tenant = Tenant(key, name) if row is None else Tenant(key, name, row[0], row[1])
         stored = db.execute("SELECT name FROM namespace WHERE namespace = %s", (key,)).fetchone()
         if stored is not None and stored[0] != name:
@@ -391,7 +391,7 @@ _TYPES = (
     "bytea[]", "bytea[]", "bytea[]", "bytea[]", "bigint[]", "text[]", "bigint[]", "bigint[]", "bigint[]", "bigint[]",
     "bigint[]", "bytea[]", "bytea[]", "bigint[]",
 )  # fmt: skip
-_APPEND = f"SELECT append({', '.join(f'%b::{name}' for name in _TYPES)})"
+_APPEND = f"SELECT append_1({', '.join(f'%b::{name}' for name in _TYPES)})"
 
 
 def _is_same(row: Row, event: Prepared, session: Session) -> bool:

@@ -14,7 +14,16 @@ import psycopg
 from psycopg import errors
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from firsthand.errors import StoreBusy, StoreClosed, StoreDamaged, StoreError, StoreFailed, StoreFull, StoreReadOnly
+from firsthand.errors import (
+    StoreBusy,
+    StoreClosed,
+    StoreDamaged,
+    StoreError,
+    StoreFailed,
+    StoreFull,
+    StoreNewer,
+    StoreReadOnly,
+)
 
 from .schema import SCHEMA
 
@@ -99,6 +108,10 @@ def translated(error: Exception) -> StoreError:
         return StoreDamaged(f"{what}. Run 'firsthand store verify' to see which events are concerned.")
     if isinstance(error, (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure)):
         return StoreBusy(f"{what}. Retry with the same ids: a retry is never a second append.")
+    if isinstance(error, (errors.UndefinedFunction, errors.UndefinedColumn, errors.UndefinedTable)):
+        return StoreNewer(
+            f"{what}. A newer version of Firsthand has taken away what this one uses; upgrade it, then open again."
+        )
     if isinstance(error, PoolTimeout):
         return StoreBusy("PostgreSQL: no connection was free in time; retry with the same ids.")
     if isinstance(error, psycopg.OperationalError):

@@ -14,7 +14,7 @@ from typing import BinaryIO
 import psycopg
 
 from firsthand import moment
-from firsthand.errors import InvalidDraft
+from firsthand.errors import InvalidDraft, StoreNewer
 from firsthand.event import CONTENT_INLINE_MAX, Draft, Event, IdMaker, Kind, Trust
 from firsthand.fence import KEY_BYTES
 from firsthand.log.export import Exported
@@ -28,17 +28,27 @@ from .committer import Committer, Ticket
 from .connection import Connections, translating
 from .payloads import Payloads
 from .reader import Reader, number_of
-from .schema import check_version, migrate
+from .schema import Migration, check_version, migrate
 
 
-def make(dsn: str) -> None:
-    """Make a store, or bring it to the present version; as the owner of its database."""
+def make(dsn: str) -> tuple[Migration, ...]:
+    """Make a store, or bring it to the present version, as the owner of its database; give the steps that were done.
+
+    Raises:
+        StoreBusy: its tables were in use all the time.
+        StoreReadOnly: the role may not.
+    """
+    created = moment.now().microseconds.to_bytes(8, "big")
+    facts = {"uuid": os.urandom(16), "created": created, "fence_key": os.urandom(KEY_BYTES)}
     with translating(), psycopg.connect(dsn, autocommit=True) as db:
-        migrate(db, os.urandom(16), moment.now().microseconds, os.urandom(KEY_BYTES))
+        return tuple(migrate(db, facts))
 
 
 class PostgresLog(AppendVerbs):
     """One store in PostgreSQL, opened.
+
+    Attributes:
+        newer: a newer version made the store, and this one only reads it.
 
     Args:
         dsn: how to reach it, as libpq reads it; its role is a member of `schema.APPLICATION`.
@@ -52,8 +62,12 @@ class PostgresLog(AppendVerbs):
         self, dsn: str, *, inline_max: int = CONTENT_INLINE_MAX, clock: Callable[[], Moment] = moment.now
     ) -> None:
         self.connections = Connections(dsn)
-        with self.connections.use() as db:
-            check_version(db)
+        try:
+            with self.connections.use() as db:
+                self.newer = check_version(db)
+        except BaseException:
+            self.connections.close()
+            raise
         self.artifacts = Payloads(self.connections)
         self.reader = Reader(self.connections, self.artifacts, "this store in PostgreSQL")
         self._committer = Committer(self.connections, clock)
@@ -66,6 +80,9 @@ class PostgresLog(AppendVerbs):
     def namespace_key(self, namespace: str) -> int:
         """Give a namespace's number."""
         return number_of(namespace)
+
+    def _check_writer(self) -> None:
+        self.check_writable()
 
     def _submit(self, batches: tuple[Batch, ...]) -> tuple[Appended, ...]:
         key = number_of(batches[0].namespace)
@@ -82,6 +99,7 @@ class PostgresLog(AppendVerbs):
             Unresolvable: an id is not in this namespace.
             InvalidDraft: more than 10,000 events, a reason over 1,000 characters, or the record of an erasure.
         """
+        self.check_writable()
         check_erasure(identifiers, reason)
         key = number_of(namespace)
         wanted: dict[int, Event] = {
@@ -108,7 +126,7 @@ class PostgresLog(AppendVerbs):
 
         def destroy(db: psycopg.Connection) -> None:
             positions = [event.position for event in fresh]
-            freed.extend(row[0] for row in db.execute("SELECT erase(%s, %s)", (key, positions)).fetchall())
+            freed.extend(row[0] for row in db.execute("SELECT erase_1(%s, %s)", (key, positions)).fetchall())
 
         appended = self._committer.submit(Ticket(key, tuple(batches), also=destroy))
         held = {event.artifact.digest for event in fresh if event.artifact is not None}
@@ -133,4 +151,10 @@ class PostgresLog(AppendVerbs):
         """Nothing: a store of many keeps its own identity, whatever is restored into it."""
 
     def check_writable(self) -> None:
-        """Nothing: what may not be written is refused when it is."""
+        """Raise where a newer version has made the store, and only reads are left to this one.
+
+        Raises:
+            StoreNewer: that.
+        """
+        if self.newer:
+            raise StoreNewer("a newer version of Firsthand migrated this store; this one only reads it. Upgrade it.")

@@ -104,7 +104,7 @@ class Payloads:
         artifact = Artifact(digest.digest(), size, previewer.finish())
         with self._connections.use() as db, db.transaction():
             for number, content in enumerate(pieces):
-                db.execute("SELECT put_piece(%s, %s, %s, %b)", (namespace_key, artifact.digest, number, content))
+                db.execute("SELECT put_piece_1(%s, %s, %s, %b)", (namespace_key, artifact.digest, number, content))
         return artifact
 
 

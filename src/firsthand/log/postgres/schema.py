@@ -1,243 +1,139 @@
-"""The tables of a store in PostgreSQL, the functions that alone may write them, and how they come to be.
+"""How a store in PostgreSQL comes to be and to its present version: the numbered files of ``migrations/``.
 
 Every table, key and function begins with the namespace, so that a cluster can be distributed by it. The owner
 makes tables and functions; the role of the application may read rows of the namespace that it has named
-(`firsthand.namespace`), and call the functions. Nothing of an event can be changed but by `erase`.
+(`firsthand.namespace`), and call the functions. Nothing of an event can be changed but by ``erase``.
 
-Migrations are numbered and run forward only, each in one transaction with its number. They expand first and
-contract one version later, so a server one version older goes on working while a newer one migrates.
+The invariant: migrations run forward only, each in one transaction with its number. One that expands adds tables,
+columns with a default, and functions of a new name (``append_2``); one that contracts takes away what only older
+versions use, and raises `reader_min` or `writer_min`. So a server one version older goes on until the contraction.
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+
 import psycopg
-from psycopg import sql
+from psycopg import errors, sql
 
-from firsthand.errors import StoreNewer, StoreOlder
+from firsthand.errors import StoreBusy, StoreNewer, StoreOlder
+from firsthand.value import value
 
-VERSION = 1
 SCHEMA = "firsthand"
 APPLICATION = "firsthand_application"
 """The role that an application's login is a member of: it reads by row-level security and writes by functions."""
+LOCK_TIMEOUT_MS = 1_000
+"""A migration waits so long for a table, then lets the appends go that wait behind it, and tries again."""
+TRIES_MAX = 60
+_PAUSE_S = 0.5
 _LOCK = 0x46_48_4E_44
 
-_V1 = """
--- Facts of the store as a whole: uuid, created (microseconds since 1970), fence_key, reader_min. The same on every
--- node of a cluster.
-CREATE TABLE store (key text PRIMARY KEY, value bytea NOT NULL);
 
--- The tenants. Their number is taken from the hash of their name, so that nothing has to be asked to know it.
-CREATE TABLE namespace (
-  namespace  bigint PRIMARY KEY,
-  name       text NOT NULL,
-  position   bigint NOT NULL,              -- of its last event
-  head       bytea NOT NULL,               -- 32 bytes rolled over its events
-  CHECK (octet_length(head) = 32)
-);
+@value
+class Migration:
+    """One step, which leads to the version of its number."""
 
-CREATE TABLE session (
-  namespace      bigint NOT NULL,
-  session        bigint NOT NULL,          -- the position of its first event
-  name           text NOT NULL,
-  length         bigint NOT NULL,          -- events in it; the next event's sequence
-  turn           bigint NOT NULL,          -- user messages so far
-  last_position  bigint NOT NULL,
-  first_time     bigint,                   -- least event time, microseconds since 1970; null when none is known
-  last_time      bigint,
-  head           bytea NOT NULL,           -- chain hash of its last event
-  PRIMARY KEY (namespace, session),
-  UNIQUE (namespace, name)
-);
+    number: int
+    name: str
+    sql: str
 
-CREATE TABLE event (
-  namespace  bigint NOT NULL,
-  position   bigint NOT NULL,              -- 1, 2, 3 ... the namespace's one order
-  id         bytea NOT NULL,               -- 16 bytes, sortable by time
-  session    bigint NOT NULL,
-  sequence   bigint NOT NULL,              -- 0, 1, 2 ... in its session
-  part       integer NOT NULL,             -- k-th event of its source record
-  turn       bigint NOT NULL,
-  kind       smallint NOT NULL,
-  trust      smallint NOT NULL,
-  agent      text NOT NULL,
-  origin     text NOT NULL,
-  time       bigint,                       -- when it happened, microseconds since 1970; null unknown
-  time_offset smallint,                    -- minutes
-  ingested   bigint NOT NULL,              -- when the log took it
-  ingested_offset smallint NOT NULL,
-  chain      bytea NOT NULL,               -- 32 bytes
-  commitment bytea NOT NULL,               -- 32 bytes
-  head       bytea NOT NULL,               -- 32 bytes: the namespace's head here, so that one kept elsewhere is found
-  salt       bytea,                        -- 16 bytes; null when erased
-  body       bytea,                        -- codec byte and compressed body; null when erased
-  PRIMARY KEY (namespace, position),
-  UNIQUE (namespace, id),
-  UNIQUE (namespace, session, sequence)
-);
-ALTER TABLE event ALTER COLUMN body SET STORAGE EXTERNAL;  -- it is compressed already
 
--- Which events hold which artifact: its bytes go when its last holder is erased.
-CREATE TABLE artifact_use (
-  namespace bigint NOT NULL,
-  digest    bytea NOT NULL,
-  position  bigint NOT NULL,
-  PRIMARY KEY (namespace, digest, position)
-);
+def migrations() -> tuple[Migration, ...]:
+    """Read the steps, in order; one is never changed once a version with it was released."""
+    files = sorted(resources.files(__package__).joinpath("migrations").iterdir(), key=lambda file: file.name)
+    steps = [
+        Migration(int(file.name[:4]), file.name[5:-4], file.read_text(encoding="utf-8"))
+        for file in files
+        if file.name.endswith(".sql")
+    ]
+    if [step.number for step in steps] != [*range(1, len(steps) + 1)]:
+        raise ValueError(f"migrations are numbered 1, 2, 3 ...; got {[file.name for file in files]}")
+    return tuple(steps)
 
--- Payloads that are too large for a row of their event, in pieces; larger ones lie in an object store.
-CREATE TABLE artifact (
-  namespace bigint NOT NULL,
-  digest    bytea NOT NULL,
-  piece     integer NOT NULL,
-  bytes     bytea NOT NULL,
-  PRIMARY KEY (namespace, digest, piece)
-);
-ALTER TABLE artifact ALTER COLUMN bytes SET STORAGE EXTERNAL;
 
--- Add events behind the last one of a namespace, all or none. The writer has hashed them onto the head that it read:
--- the head is compared and set, and one that has moved gives false. What is known of sessions is right if the head is.
-CREATE FUNCTION append(
-  of_namespace bigint, of_name text, old_position bigint, old_head bytea, new_head bytea,
-  ids bytea[], sessions bigint[], sequences bigint[], parts integer[], turns bigint[], kinds smallint[],
-  trusts smallint[], agents text[], origins text[], times bigint[], time_offsets smallint[],
-  ingests bigint[], ingested_offsets smallint[], chains bytea[], commitments bytea[], event_heads bytea[],
-  salts bytea[], bodies bytea[],
-  session_keys bigint[], session_names text[], lengths bigint[], session_turns bigint[], last_positions bigint[],
-  first_times bigint[], last_times bigint[], heads bytea[], artifact_digests bytea[], artifact_positions bigint[]
-) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
-DECLARE
-  count bigint := cardinality(ids);
-BEGIN
-  IF old_position = 0 THEN
-    INSERT INTO namespace VALUES (of_namespace, of_name, 0, old_head) ON CONFLICT DO NOTHING;
-  END IF;
-  UPDATE namespace SET position = old_position + count, head = new_head
-    WHERE namespace.namespace = of_namespace AND name = of_name AND position = old_position AND head = old_head;
-  IF NOT FOUND THEN
-    RETURN false;
-  END IF;
-  INSERT INTO event
-    SELECT of_namespace, old_position + row.number, row.id, row.session, row.sequence, row.part, row.turn, row.kind,
-      row.trust, row.agent, row.origin, row.time, row.time_offset, row.ingested, row.ingested_offset, row.chain,
-      row.commitment, row.head, row.salt, row.body
-    FROM unnest(ids, sessions, sequences, parts, turns, kinds, trusts, agents, origins, times, time_offsets, ingests,
-        ingested_offsets, chains, commitments, event_heads, salts, bodies) WITH ORDINALITY
-      AS row (id, session, sequence, part, turn, kind, trust, agent, origin, time, time_offset, ingested,
-        ingested_offset, chain, commitment, head, salt, body, number);
-  INSERT INTO session AS known
-    SELECT of_namespace, row.* FROM unnest(
-      session_keys, session_names, lengths, session_turns, last_positions, first_times, last_times, heads) AS row
-    ON CONFLICT (namespace, session) DO UPDATE SET length = excluded.length, turn = excluded.turn,
-      last_position = excluded.last_position, first_time = excluded.first_time, last_time = excluded.last_time,
-      head = excluded.head;
-  INSERT INTO artifact_use
-    SELECT of_namespace, row.* FROM unnest(artifact_digests, artifact_positions) AS row;
-  RETURN true;
-END $$;
-
--- Hold a namespace's head until the end of the transaction, and give it; nothing where it has no event yet.
-CREATE FUNCTION hold(of_namespace bigint) RETURNS TABLE (at bigint, hash bytea)
-LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
-  SELECT position, head FROM namespace WHERE namespace.namespace = of_namespace FOR UPDATE
-$$;
-
--- Destroy the content of events, and what held their payloads; the erasure itself is appended in the same transaction.
--- Gives the digests that no event holds any more.
-CREATE FUNCTION erase(of_namespace bigint, positions bigint[]) RETURNS SETOF bytea
-LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
-DECLARE
-  freed bytea[];
-BEGIN
-  UPDATE event SET salt = NULL, body = NULL WHERE namespace = of_namespace AND position = ANY (positions);
-  WITH gone AS (
-    DELETE FROM artifact_use WHERE namespace = of_namespace AND position = ANY (positions) RETURNING digest
-  ) SELECT coalesce(array_agg(DISTINCT digest), '{}') INTO freed FROM gone;
-  freed := ARRAY (
-    SELECT each FROM unnest(freed) AS each WHERE NOT EXISTS (
-      SELECT FROM artifact_use WHERE artifact_use.namespace = of_namespace AND artifact_use.digest = each));
-  DELETE FROM artifact WHERE namespace = of_namespace AND digest = ANY (freed);
-  RETURN QUERY SELECT unnest(freed);
-END $$;
-
--- Keep a piece of a payload; the same piece again changes nothing.
-CREATE FUNCTION put_piece(of_namespace bigint, of_digest bytea, number integer, content bytea) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
-  INSERT INTO artifact VALUES (of_namespace, of_digest, number, content) ON CONFLICT DO NOTHING
-$$;
-"""
-
-_TENANT_TABLES = ("namespace", "session", "event", "artifact_use", "artifact")
-_FUNCTIONS = ("append", "hold", "erase", "put_piece")
+MIGRATIONS = migrations()
+VERSION = len(MIGRATIONS)
 
 
 def version_of(db: psycopg.Connection) -> int:
     """Read the version of a store; 0 where there is none."""
-    found = db.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.version",)).fetchone()
-    if found is None or found[0] is None:
+    row = db.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.version",)).fetchone()
+    if row is None or row[0] is None:
         return 0
     row = db.execute(sql.SQL("SELECT max(number) FROM {}.version").format(sql.Identifier(SCHEMA))).fetchone()
     return int(row[0] or 0) if row is not None else 0
 
 
-def check_version(db: psycopg.Connection) -> None:
-    """Refuse a store that this version cannot use.
+def check_version(db: psycopg.Connection, version: int = VERSION) -> bool:
+    """Refuse a store that a program of a version cannot read; say whether it can only read it.
 
     Raises:
-        StoreOlder: it has to be migrated by its owner first.
-        StoreNewer: it says that this version cannot use it.
+        StoreOlder: the store has to be migrated by its owner first.
+        StoreNewer: it says that this version cannot read it.
     """
-    version = version_of(db)
-    if version < VERSION:
+    stored = version_of(db)
+    if stored < version:
         raise StoreOlder(
-            f"the store in PostgreSQL is of version {version}, this server needs {VERSION}; as the owner, run: "
-            "firsthand store migrate"
+            f"the store in PostgreSQL is of version {stored}, this server needs {version}; as the owner, run: "
+            "firsthand store migrate DSN"
         )
-    if version > VERSION:
-        row = db.execute(f"SELECT value FROM {SCHEMA}.store WHERE key = 'reader_min'").fetchone()  # noqa: S608 - a constant
-        if row is None or int.from_bytes(row[0], "big") > VERSION:
-            raise StoreNewer(
-                f"the store in PostgreSQL is of version {version}, this server knows {VERSION}; upgrade it"
-            )
+    facts = sql.SQL("SELECT key, value FROM {}.store WHERE key IN ('reader_min', 'writer_min')")
+    least = {key: int.from_bytes(fact, "big") for key, fact in db.execute(facts.format(sql.Identifier(SCHEMA)))}
+    if least.get("reader_min", stored) > version:
+        raise StoreNewer(f"the store in PostgreSQL is of version {stored}, this server knows {version}; upgrade it")
+    return least.get("writer_min", stored) > version
 
 
-def migrate(db: psycopg.Connection, uuid: bytes, created: int, fence_key: bytes) -> None:
-    """Bring a store to the present version; as its owner. Several at once wait for each other."""
+def migrate(
+    db: psycopg.Connection, facts: Mapping[str, bytes], steps: Sequence[Migration] = MIGRATIONS
+) -> Iterator[Migration]:
+    """Bring a store to the last of some steps, and yield each when it is done; as its owner.
+
+    Several at once wait for each other. Servers go on meanwhile: a step that does not get its tables within
+    `LOCK_TIMEOUT_MS` is undone and tried again.
+
+    Args:
+        facts: what a new store says of itself.
+
+    Raises:
+        StoreBusy: the tables were in use at each attempt; what was done before stays.
+    """
+    tries = 0
+    while True:
+        try:
+            step = _step(db, facts, steps)
+        except errors.LockNotAvailable as error:
+            tries += 1
+            if tries == TRIES_MAX:
+                raise StoreBusy(
+                    f"PostgreSQL: a table was in use at each of {tries} attempts to migrate; end long transactions, "
+                    "then run it again"
+                ) from error
+            time.sleep(_PAUSE_S)
+            continue
+        if step is None:
+            return
+        tries = 0
+        yield step
+
+
+def _step(db: psycopg.Connection, facts: Mapping[str, bytes], steps: Sequence[Migration]) -> Migration | None:
+    """Do the next step of those that are left; None without any."""
     with db.transaction():
-        db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))  # whoever comes second sees the first one's number
         version = version_of(db)
-        for number in range(version + 1, VERSION + 1):
-            MIGRATIONS[number](db)
-            db.execute("INSERT INTO version VALUES (%s, now())", (number,))
+        step = next((step for step in steps if step.number == version + 1), None)
+        if step is None:
+            return None
+        db.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(LOCK_TIMEOUT_MS))
+        schema = sql.Identifier(SCHEMA)
         if version == 0:
-            facts = {"uuid": uuid, "created": created.to_bytes(8, "big"), "fence_key": fence_key, "reader_min": b"\1"}
+            db.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(schema))
+        db.execute(sql.SQL("SET LOCAL search_path = {}, pg_temp").format(schema))
+        db.execute(step.sql.encode())
+        db.execute("INSERT INTO version VALUES (%s, now())", (step.number,))
+        if version == 0:
             db.cursor().executemany("INSERT INTO store VALUES (%s, %s)", list(facts.items()))
-
-
-def _to_1(db: psycopg.Connection) -> None:
-    schema, role = sql.Identifier(SCHEMA), sql.Identifier(APPLICATION)
-    db.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(schema))
-    db.execute(sql.SQL("SET LOCAL search_path = {}, pg_temp").format(schema))
-    db.execute("CREATE TABLE version (number integer PRIMARY KEY, made timestamptz NOT NULL)")
-    db.execute(_V1)
-    if db.execute("SELECT FROM pg_roles WHERE rolname = %s", (APPLICATION,)).fetchone() is None:
-        db.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(role))
-    db.execute(sql.SQL("GRANT USAGE ON SCHEMA {} TO {}").format(schema, role))
-    for table in ("version", "store", *_TENANT_TABLES):
-        db.execute(sql.SQL("GRANT SELECT ON {} TO {}").format(sql.Identifier(table), role))
-    for function in _FUNCTIONS:
-        name = sql.Identifier(function)
-        db.execute(sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC").format(name))
-        db.execute(sql.SQL("GRANT EXECUTE ON FUNCTION {} TO {}").format(name, role))
-    for table in _TENANT_TABLES:  # not forced: an online move of a shard would lose rows of an owner that it binds
-        name = sql.Identifier(table)
-        db.execute(sql.SQL("ALTER TABLE {} ENABLE ROW LEVEL SECURITY").format(name))
-        db.execute(
-            sql.SQL(
-                "CREATE POLICY tenant ON {} FOR SELECT "
-                "USING (namespace = nullif(current_setting('firsthand.namespace', true), '')::bigint)"
-            ).format(name)
-        )
-
-
-MIGRATIONS = {1: _to_1}
-"""The step that leads to each version; a step is never changed once a version with it was released."""
+    return step

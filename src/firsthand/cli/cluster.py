@@ -1,0 +1,44 @@
+"""The commands of the group store for its owner in PostgreSQL: tables made or migrated."""
+
+from __future__ import annotations
+
+import argparse
+from types import ModuleType
+
+from firsthand import InvalidArgument
+from firsthand.cli.arguments import Parser
+from firsthand.cli.exits import DONE
+from firsthand.cli.output import Output
+from firsthand.environment import extra_command
+
+
+def add(group: Parser) -> None:
+    """Add the commands to the group store."""
+    command = group.command(
+        "migrate", _migrate, "Make a store in PostgreSQL, or bring it to this version.",
+        """
+        firsthand store migrate postgresql://owner@db.example/store      as the owner of the database
+        """,
+    )  # fmt: skip
+    command.add_argument("dsn", metavar="DSN", help="address of the database, with the role that owns it")
+
+
+def _migrate(chosen: argparse.Namespace, out: Output) -> int:
+    """Run the migrations that are left."""
+    steps = _postgres().make(chosen.dsn)
+    if out.as_json:
+        out.json([{"number": step.number, "name": step.name} for step in steps])
+        return DONE
+    for step in steps:
+        out.line(f"migrated to version {step.number}: {step.name}")
+    if not steps:
+        out.line("the store is of this version already")
+    return DONE
+
+
+def _postgres() -> ModuleType:
+    try:
+        from firsthand.log.postgres import log
+    except ImportError as error:
+        raise InvalidArgument(f"a store in PostgreSQL needs the extra postgres: {extra_command('postgres')}") from error
+    return log

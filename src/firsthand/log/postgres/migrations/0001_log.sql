@@ -1,0 +1,180 @@
+-- The log: namespaces, sessions, events and payloads, and the functions that alone may write them.
+
+CREATE TABLE version (number integer PRIMARY KEY, made timestamptz NOT NULL);
+
+-- Facts of the store as a whole: uuid, created (microseconds since 1970), fence_key, and the versions of this schema
+-- that a program has to know to read (reader_min) and to write (writer_min). The same on every node of a cluster.
+CREATE TABLE store (key text PRIMARY KEY, value bytea NOT NULL);
+INSERT INTO store VALUES ('reader_min', '\x01'), ('writer_min', '\x01');
+
+-- The tenants. Their number is taken from the hash of their name, so that nothing has to be asked to know it.
+CREATE TABLE namespace (
+  namespace  bigint PRIMARY KEY,
+  name       text NOT NULL,
+  position   bigint NOT NULL,              -- of its last event
+  head       bytea NOT NULL,               -- 32 bytes rolled over its events
+  moved      text,                         -- the primary that has it now, or that it comes from; null when it is here
+  CHECK (octet_length(head) = 32)
+);
+
+CREATE TABLE session (
+  namespace      bigint NOT NULL,
+  session        bigint NOT NULL,          -- the position of its first event
+  name           text NOT NULL,
+  length         bigint NOT NULL,          -- events in it; the next event's sequence
+  turn           bigint NOT NULL,          -- user messages so far
+  last_position  bigint NOT NULL,
+  first_time     bigint,                   -- least event time, microseconds since 1970; null when none is known
+  last_time      bigint,
+  head           bytea NOT NULL,           -- chain hash of its last event
+  PRIMARY KEY (namespace, session),
+  UNIQUE (namespace, name)
+);
+
+CREATE TABLE event (
+  namespace  bigint NOT NULL,
+  position   bigint NOT NULL,              -- 1, 2, 3 ... the namespace's one order
+  id         bytea NOT NULL,               -- 16 bytes, sortable by time
+  session    bigint NOT NULL,
+  sequence   bigint NOT NULL,              -- 0, 1, 2 ... in its session
+  part       integer NOT NULL,             -- k-th event of its source record
+  turn       bigint NOT NULL,
+  kind       smallint NOT NULL,
+  trust      smallint NOT NULL,
+  agent      text NOT NULL,
+  origin     text NOT NULL,
+  time       bigint,                       -- when it happened, microseconds since 1970; null unknown
+  time_offset smallint,                    -- minutes
+  ingested   bigint NOT NULL,              -- when the log took it
+  ingested_offset smallint NOT NULL,
+  chain      bytea NOT NULL,               -- 32 bytes
+  commitment bytea NOT NULL,               -- 32 bytes
+  head       bytea NOT NULL,               -- 32 bytes: the namespace's head here, so that one kept elsewhere is found
+  salt       bytea,                        -- 16 bytes; null when erased
+  body       bytea,                        -- codec byte and compressed body; null when erased
+  PRIMARY KEY (namespace, position),
+  UNIQUE (namespace, id),
+  UNIQUE (namespace, session, sequence)
+);
+ALTER TABLE event ALTER COLUMN body SET STORAGE EXTERNAL;  -- it is compressed already
+
+-- Which events hold which artifact: its bytes go when its last holder is erased.
+CREATE TABLE artifact_use (
+  namespace bigint NOT NULL,
+  digest    bytea NOT NULL,
+  position  bigint NOT NULL,
+  PRIMARY KEY (namespace, digest, position)
+);
+
+-- Payloads that are too large for a row of their event, in pieces; larger ones lie in an object store.
+CREATE TABLE artifact (
+  namespace bigint NOT NULL,
+  digest    bytea NOT NULL,
+  piece     integer NOT NULL,
+  bytes     bytea NOT NULL,
+  PRIMARY KEY (namespace, digest, piece)
+);
+ALTER TABLE artifact ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
+-- Add events behind the last one of a namespace, all or none. The writer has hashed them onto the head that it read:
+-- the head is compared and set, and one that has moved gives false. What is known of sessions is right if the head is.
+CREATE FUNCTION append_1(
+  of_namespace bigint, of_name text, old_position bigint, old_head bytea, new_head bytea,
+  ids bytea[], sessions bigint[], sequences bigint[], parts integer[], turns bigint[], kinds smallint[],
+  trusts smallint[], agents text[], origins text[], times bigint[], time_offsets smallint[],
+  ingests bigint[], ingested_offsets smallint[], chains bytea[], commitments bytea[], event_heads bytea[],
+  salts bytea[], bodies bytea[],
+  session_keys bigint[], session_names text[], lengths bigint[], session_turns bigint[], last_positions bigint[],
+  first_times bigint[], last_times bigint[], heads bytea[], artifact_digests bytea[], artifact_positions bigint[]
+) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+  count bigint := cardinality(ids);
+BEGIN
+  IF old_position = 0 THEN
+    INSERT INTO namespace (namespace, name, position, head) VALUES (of_namespace, of_name, 0, old_head)
+      ON CONFLICT DO NOTHING;
+  END IF;
+  UPDATE namespace SET position = old_position + count, head = new_head
+    WHERE namespace.namespace = of_namespace AND name = of_name AND position = old_position AND head = old_head
+      AND (moved IS NULL OR current_setting('firsthand.moving', true) = 'on');
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  INSERT INTO event (namespace, position, id, session, sequence, part, turn, kind, trust, agent, origin, time,
+      time_offset, ingested, ingested_offset, chain, commitment, head, salt, body)
+    SELECT of_namespace, old_position + row.number, row.id, row.session, row.sequence, row.part, row.turn, row.kind,
+      row.trust, row.agent, row.origin, row.time, row.time_offset, row.ingested, row.ingested_offset, row.chain,
+      row.commitment, row.head, row.salt, row.body
+    FROM unnest(ids, sessions, sequences, parts, turns, kinds, trusts, agents, origins, times, time_offsets, ingests,
+        ingested_offsets, chains, commitments, event_heads, salts, bodies) WITH ORDINALITY
+      AS row (id, session, sequence, part, turn, kind, trust, agent, origin, time, time_offset, ingested,
+        ingested_offset, chain, commitment, head, salt, body, number);
+  INSERT INTO session AS known (namespace, session, name, length, turn, last_position, first_time, last_time, head)
+    SELECT of_namespace, row.* FROM unnest(
+      session_keys, session_names, lengths, session_turns, last_positions, first_times, last_times, heads) AS row
+    ON CONFLICT (namespace, session) DO UPDATE SET length = excluded.length, turn = excluded.turn,
+      last_position = excluded.last_position, first_time = excluded.first_time, last_time = excluded.last_time,
+      head = excluded.head;
+  INSERT INTO artifact_use (namespace, digest, position)
+    SELECT of_namespace, row.* FROM unnest(artifact_digests, artifact_positions) AS row;
+  RETURN true;
+END $$;
+
+-- Hold a namespace's head until the end of the transaction, and give it; nothing where it has no event yet.
+CREATE FUNCTION hold_1(of_namespace bigint) RETURNS TABLE (at bigint, hash bytea, elsewhere text)
+LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+  SELECT position, head, moved FROM namespace WHERE namespace.namespace = of_namespace FOR UPDATE
+$$;
+
+-- Destroy the content of events, and what held their payloads; the erasure itself is appended in the same transaction.
+-- Gives the digests that no event holds any more.
+CREATE FUNCTION erase_1(of_namespace bigint, positions bigint[]) RETURNS SETOF bytea
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+  freed bytea[];
+BEGIN
+  UPDATE event SET salt = NULL, body = NULL WHERE namespace = of_namespace AND position = ANY (positions);
+  WITH gone AS (
+    DELETE FROM artifact_use WHERE namespace = of_namespace AND position = ANY (positions) RETURNING digest
+  ) SELECT coalesce(array_agg(DISTINCT digest), '{}') INTO freed FROM gone;
+  freed := ARRAY (
+    SELECT each FROM unnest(freed) AS each WHERE NOT EXISTS (
+      SELECT FROM artifact_use WHERE artifact_use.namespace = of_namespace AND artifact_use.digest = each));
+  DELETE FROM artifact WHERE namespace = of_namespace AND digest = ANY (freed);
+  RETURN QUERY SELECT unnest(freed);
+END $$;
+
+-- Keep a piece of a payload; the same piece again changes nothing.
+CREATE FUNCTION put_piece_1(of_namespace bigint, of_digest bytea, number integer, content bytea) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+  INSERT INTO artifact (namespace, digest, piece, bytes) VALUES (of_namespace, of_digest, number, content)
+    ON CONFLICT DO NOTHING
+$$;
+
+-- The application reads rows of the namespace that it has named, and calls the functions. Row-level security is not
+-- forced on the owner: an online move of a shard would lose rows of an owner that it binds.
+DO $$ BEGIN
+  CREATE ROLE firsthand_application NOLOGIN;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;  -- of another store on this server
+END $$;
+GRANT USAGE ON SCHEMA firsthand TO firsthand_application;
+GRANT SELECT ON version, store, namespace, session, event, artifact_use, artifact TO firsthand_application;
+
+ALTER TABLE namespace ENABLE ROW LEVEL SECURITY;
+ALTER TABLE session ENABLE ROW LEVEL SECURITY;
+ALTER TABLE event ENABLE ROW LEVEL SECURITY;
+ALTER TABLE artifact_use ENABLE ROW LEVEL SECURITY;
+ALTER TABLE artifact ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON namespace FOR SELECT
+  USING (namespace = nullif(current_setting('firsthand.namespace', true), '')::bigint);
+CREATE POLICY tenant ON session FOR SELECT
+  USING (namespace = nullif(current_setting('firsthand.namespace', true), '')::bigint);
+CREATE POLICY tenant ON event FOR SELECT
+  USING (namespace = nullif(current_setting('firsthand.namespace', true), '')::bigint);
+CREATE POLICY tenant ON artifact_use FOR SELECT
+  USING (namespace = nullif(current_setting('firsthand.namespace', true), '')::bigint);
+CREATE POLICY tenant ON artifact FOR SELECT
+  USING (namespace = nullif(current_setting('firsthand.namespace', true), '')::bigint);
+
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA firsthand FROM PUBLIC;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA firsthand TO firsthand_application;
