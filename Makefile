@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 BIN := .venv/bin
 DATA ?= ../shared/data
 
-.PHONY: demo test lint bench quality soak docs clean
+.PHONY: demo test test-postgres lint bench quality soak docs clean
 .DELETE_ON_ERROR:
 
 demo: .venv/ready  ## a session recorded, the next one reminded, a string found, a damaged copy named
@@ -12,6 +12,9 @@ demo: .venv/ready  ## a session recorded, the next one reminded, a string found,
 
 test: .venv/ready-dev  ## every test; hermetic, under ten minutes on two cores
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+test-postgres: .venv/ready-postgres  ## what needs servers, or kills them: some 20 minutes
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/postgres
 
 lint: .venv/ready-dev
 	$(BIN)/ruff check src packages tests bench tools examples
@@ -27,8 +30,9 @@ quality: .venv/ready-bench .venv-peers/ready  ## what recall finds, beside basel
 	$(BIN)/python bench/said_bench.py --data $(DATA) --held-back
 	$(BIN)/python bench/needles_bench.py --data $(DATA)
 
-soak: .venv/ready-dev  ## the fault tests at full length: every bit, every cut, longer kill loops
+soak: .venv/ready-postgres  ## the fault tests at full length: every bit, every cut, longer kill loops
 	FIRSTHAND_SOAK=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/faults tests/properties
+	FIRSTHAND_SOAK=1 $(BIN)/python -m pytest -n 2 --dist loadfile tests/postgres
 
 docs: .venv/ready-dev  ## write the reference of commands and of public names anew
 	$(BIN)/python tools/make_reference.py
@@ -48,6 +52,10 @@ clean:
 .venv/ready-dev: .venv/bin/python pyproject.toml packages/firsthand-evals/pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -e packages/firsthand-evals
 	@touch $@ .venv/ready
+
+.venv/ready-postgres: .venv/ready-dev tests/postgres/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/postgres/requirements.txt
+	@touch $@
 
 .venv/ready-bench: .venv/ready-dev bench/requirements.txt bench/requirements-model.txt bench/requirements-tokens.txt bench/requirements-quality.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt -r bench/requirements-quality.txt

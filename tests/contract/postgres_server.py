@@ -8,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -73,9 +74,13 @@ class PostgresServer:
         raise AssertionError((self.folder / "log").read_text(encoding="utf-8")[-2_000:])
 
     def kill(self) -> None:
-        """Kill every process of it at once, as a power cut would."""
+        """Kill every process of it at once, as a power cut would; each of them leads a group of its own."""
         assert self._process is not None
-        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.send_signal(signal.SIGSTOP)  # it starts no more of them
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text(encoding="ascii")
+        for number in (*map(int, children.split()), self._process.pid):
+            with suppress(ProcessLookupError):  # it has ended by itself
+                os.kill(number, signal.SIGKILL)
         self._process.wait()
         (self._data / "postmaster.pid").unlink(missing_ok=True)
 

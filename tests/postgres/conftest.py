@@ -1,0 +1,65 @@
+"""Servers and stores in PostgreSQL for the tests of this folder, which `make test-postgres` runs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+
+import psycopg
+import pytest
+from postgres_server import APPLICATION, OWNER, PostgresServer, installations
+
+from firsthand.log.postgres.log import PostgresLog, make
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="module", params=list(installations()))
+def server(request) -> Iterator[PostgresServer]:
+    """A server of each PostgreSQL that is there, one for the tests of a file."""
+    started = PostgresServer(installations()[request.param])
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def database(server) -> str:
+    """The name of a database with an empty store, which the application may use."""
+    return make_database(server)
+
+
+def make_database(server: PostgresServer) -> str:
+    """Make a database with an empty store in it."""
+    name = f"store{next(_numbers)}"
+    with psycopg.connect(server.dsn("postgres"), autocommit=True) as db:
+        db.execute(f"CREATE DATABASE {name} OWNER {OWNER}")
+    make(server.dsn(OWNER, name))
+    with psycopg.connect(server.dsn("postgres"), autocommit=True) as db:
+        db.execute(f"GRANT firsthand_application TO {APPLICATION}")
+    return name
+
+
+@pytest.fixture
+def dsn(server, database) -> str:
+    """How the application reaches that database."""
+    return server.dsn(database=database)
+
+
+@pytest.fixture
+def open_engine(dsn) -> Iterator[Callable[[], PostgresLog]]:
+    """Open that store, as often as it is called."""
+    opened: list[PostgresLog] = []
+
+    def open_one() -> PostgresLog:
+        opened.append(PostgresLog(dsn))
+        return opened[-1]
+
+    yield open_one
+    for log in opened:
+        log.close()
+
+
+@pytest.fixture
+def engine(open_engine) -> PostgresLog:
+    """One handle of that store."""
+    return open_engine()
