@@ -82,6 +82,8 @@ class StoreBusy(StoreError):
 class StoreFull(StoreError):
     """The disk, a quota or a file size limit is full; nothing of this write was kept."""
 
+    wait_s: float = 0.0  # after which a limit of a day begins anew
+
 
 class StoreFailed(StoreError):
     """The disk refused a write or a sync; the handle takes no more writes until reopened."""

@@ -19,7 +19,15 @@ from typing import Any
 import psycopg
 from psycopg import errors
 
-from firsthand.errors import AppendError, FirsthandError, IdConflict, StaleExpectation, StoreBusy, StoreDamaged
+from firsthand.errors import (
+    AppendError,
+    FirsthandError,
+    IdConflict,
+    StaleExpectation,
+    StoreBusy,
+    StoreDamaged,
+    StoreFull,
+)
 from firsthand.event import Header, Kind, commit_to, genesis, link, roll
 from firsthand.log.prepare import Batch, Prepared
 from firsthand.log.results import Appended
@@ -121,9 +129,10 @@ class Committer:
                 for _, group in sorted(by_tenant.items()):
                     self._of_tenant(db, group)
         except FirsthandError as error:
-            self._tenants.clear()
+            for key in by_tenant:
+                self._tenants.pop(key, None)
             left = [ticket for ticket in tickets if not ticket.done.is_set()]
-            if isinstance(error, StoreDamaged) and len(left) > 1:  # of one ticket: not for the owners of the others
+            if isinstance(error, (StoreDamaged, StoreFull)) and len(left) > 1:  # of one ticket, not of the others
                 for ticket in left:
                     self._commit([ticket])
                 return

@@ -7,6 +7,7 @@ nothing of one tenant is left on a connection for the next.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -29,6 +30,8 @@ from .schema import SCHEMA
 
 POOL_MAX = 8
 TIMEOUT_S = 30.0
+OVER_LIMIT, DAY_S = "FH001", 86_400
+"""The state of an append that `append` refused for a limit of its namespace."""
 
 
 class Connections:
@@ -99,6 +102,13 @@ def translating() -> Iterator[None]:
 
 def translated(error: Exception) -> StoreError:
     """Make one of PostgreSQL's errors ours."""
+    if getattr(error, "sqlstate", None) == OVER_LIMIT:
+        full = StoreFull(
+            f"this namespace may hold no more: its limit {str(error).splitlines()[0]} is reached. Nothing of this "
+            "write was kept; retry with the same ids when it is raised, or tomorrow (UTC) where it is of a day."
+        )
+        full.wait_s = DAY_S - time.time() % DAY_S if "a day" in str(error) else DAY_S
+        return full
     what = f"PostgreSQL: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
     if isinstance(error, (errors.DiskFull, errors.OutOfMemory, errors.InsufficientResources)):
         return StoreFull(f"{what}. Nothing of this write was kept. Free space and retry with the same ids.")

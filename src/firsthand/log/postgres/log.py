@@ -90,6 +90,13 @@ class PostgresLog(AppendVerbs):
             raise InvalidDraft("the batches of one append are of one namespace")
         return self._committer.submit(Ticket(key, batches))
 
+    def append_with(
+        self, also: Callable[[psycopg.Connection], None], draft: Draft, *, namespace: str, session: str
+    ) -> tuple[Appended, ...]:
+        """Append an event in one transaction with other work, which may be done twice and must not mind."""
+        batch = Batch(namespace, session, self._prepared([draft], namespace))
+        return self._committer.submit(Ticket(number_of(namespace), (batch,), also=also))
+
     def erase(self, namespace: str, identifiers: Sequence[str], reason: str = "") -> Erasure:
         """Destroy the content of events and of the further parts of their source records.
 

@@ -14,6 +14,14 @@ CREATE TABLE namespace (
   position   bigint NOT NULL,              -- of its last event
   head       bytea NOT NULL,               -- 32 bytes rolled over its events
   moved      text,                         -- the primary that has it now, or that it comes from; null when it is here
+  bytes      bigint NOT NULL DEFAULT 0,    -- of all that was appended, as stored; what was erased since counts
+  day        bigint NOT NULL DEFAULT 0,    -- that the next two are of, in days since 1970 (UTC)
+  day_events bigint NOT NULL DEFAULT 0,
+  day_bytes  bigint NOT NULL DEFAULT 0,
+  events_max bigint,                       -- limits; null for none
+  bytes_max  bigint,
+  day_events_max bigint,
+  day_bytes_max  bigint,
   CHECK (octet_length(head) = 32)
 );
 
@@ -89,16 +97,31 @@ CREATE FUNCTION append_1(
 ) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
   count bigint := cardinality(ids);
+  today bigint := floor(extract(epoch FROM now()) / 86400);
+  added bigint := (SELECT coalesce(sum(octet_length(each)), 0) FROM unnest(bodies) AS each);
+  excess text;
 BEGIN
+  IF cardinality(artifact_digests) > 0 THEN
+    added := added + (SELECT coalesce(sum(octet_length(artifact.bytes)), 0) FROM artifact
+      WHERE artifact.namespace = of_namespace AND digest = ANY (artifact_digests));
+  END IF;
   IF old_position = 0 THEN
     INSERT INTO namespace (namespace, name, position, head) VALUES (of_namespace, of_name, 0, old_head)
       ON CONFLICT DO NOTHING;
   END IF;
-  UPDATE namespace SET position = old_position + count, head = new_head
+  UPDATE namespace SET position = old_position + count, head = new_head, bytes = bytes + added, day = today,
+      day_events = CASE WHEN day = today THEN day_events ELSE 0 END + count,
+      day_bytes = CASE WHEN day = today THEN day_bytes ELSE 0 END + added
     WHERE namespace.namespace = of_namespace AND name = of_name AND position = old_position AND head = old_head
-      AND (moved IS NULL OR current_setting('firsthand.moving', true) = 'on');
+      AND (moved IS NULL OR current_setting('firsthand.moving', true) = 'on')
+    RETURNING CASE WHEN position > events_max OR bytes > bytes_max THEN 'in all'
+      WHEN day_events > day_events_max OR day_bytes > day_bytes_max THEN 'a day' END INTO excess;
   IF NOT FOUND THEN
     RETURN false;
+  END IF;
+  -- Erasures (kind 16) are never refused, nor is what is moved from another primary.
+  IF excess IS NOT NULL AND NOT 16 = ALL (kinds) AND current_setting('firsthand.moving', true) IS DISTINCT FROM 'on' THEN
+    RAISE EXCEPTION '%', excess USING ERRCODE = 'FH001';
   END IF;
   INSERT INTO event (namespace, position, id, session, sequence, part, turn, kind, trust, agent, origin, time,
       time_offset, ingested, ingested_offset, chain, commitment, head, salt, body)

@@ -1,0 +1,100 @@
+"""Limits of namespaces: an append over one is refused whole, and is nobody else's fault."""
+
+from __future__ import annotations
+
+import threading
+from random import Random
+
+import psycopg
+import pytest
+from postgres_server import OWNER
+
+from firsthand import Draft, Kind
+from firsthand.errors import StoreFull
+from firsthand.log.postgres.reader import number_of
+
+
+def limit(server, database, name, **limits):
+    """Limit a namespace, as the owner, whether or not it has an event."""
+    columns = ", ".join(limits)
+    with psycopg.connect(server.dsn(OWNER, database), autocommit=True) as db:
+        db.execute("SET search_path = firsthand")
+        db.execute(
+            f"INSERT INTO namespace (namespace, name, position, head, {columns}) VALUES (%s, %s, 0, %s, "
+            f"{', '.join(['%s'] * len(limits))}) ON CONFLICT (namespace) DO UPDATE SET "
+            + ", ".join(f"{column} = excluded.{column}" for column in limits),
+            (number_of(name), name, bytes(32), *limits.values()),
+        )
+
+
+def notes(*texts):
+    return [Draft(Kind.NOTE, text) for text in texts]
+
+
+@pytest.mark.parametrize("name", ["events_max", "day_events_max"])
+def test_a_namespace_takes_as_many_events_as_its_limit(server, database, engine, name):
+    """Below a limit that was set before the first event all are taken; what would pass it is refused whole."""
+    limit(server, database, "shop", **{name: 3})
+    engine.append(notes(b"1", b"2"), namespace="shop", session="s")
+    with pytest.raises(StoreFull, match="its limit") as caught:
+        engine.append(notes(b"3", b"4"), namespace="shop", session="s")
+    assert 0 < caught.value.wait_s <= 86_400
+    engine.append(notes(b"3"), namespace="shop", session="s")
+    assert engine.reader.head("shop")[0] == 3
+    limit(server, database, "shop", **{name: None})
+    engine.append(notes(b"4"), namespace="shop", session="s")
+    assert engine.verify(namespace="shop").ok
+
+
+def test_bytes_are_counted_with_those_of_large_payloads(server, database, engine):
+    """A payload that is kept apart from its event counts as much as one in its row; an erasure is never refused."""
+    limit(server, database, "shop", bytes_max=20_000, day_bytes_max=1_000_000)
+    engine.append(notes(b"small"), namespace="shop", session="s")
+    random = Random(1).randbytes
+    with pytest.raises(StoreFull):
+        engine.append(notes(random(30_000)), namespace="shop", session="s")
+    with pytest.raises(StoreFull):
+        engine.append(notes(random(3_000_000)), namespace="shop", session="s")
+    first = next(iter(engine.reader.events("shop")))
+    limit(server, database, "shop", events_max=1)
+    assert engine.erase("shop", [first.id]).erased == (first.id,)
+    assert engine.verify(namespace="shop").ok
+
+
+def test_a_day_begins_anew(server, database, engine):
+    """What was appended on an earlier day does not count for today."""
+    limit(server, database, "shop", day_events_max=1)
+    engine.append(notes(b"1"), namespace="shop", session="s")
+    with psycopg.connect(server.dsn(OWNER, database), autocommit=True) as db:
+        db.execute("UPDATE firsthand.namespace SET day = day - 1")
+    engine.append(notes(b"2"), namespace="shop", session="s")
+    with pytest.raises(StoreFull, match="a day"):
+        engine.append(notes(b"3"), namespace="shop", session="s")
+
+
+def test_who_is_over_a_limit_stops_nobody(server, database, engine):
+    """Of appends that share a commit only those over a limit are refused, in their namespace and beside it."""
+    limit(server, database, "small", events_max=2)
+    engine.append(notes(b"0"), namespace="small", session="s")
+    engine.append(notes(b"0"), namespace="large", session="s")
+    outcomes = {}
+    gathered = threading.Barrier(4)
+
+    def append(name, count):
+        gathered.wait()
+        try:
+            engine.append(notes(*[b"x"] * count), namespace=name, session=f"s{count}")
+            outcomes[name, count] = "taken"
+        except StoreFull:
+            outcomes[name, count] = "full"
+
+    with engine._committer._lead:  # all wait behind it and are committed together
+        threads = [threading.Thread(target=append, args=each) for each in (("small", 5), ("small", 1), ("large", 3))]
+        for thread in threads:
+            thread.start()
+        gathered.wait()
+        while len(engine._committer._waiting) < 3:
+            threading.Event().wait(0.01)
+    for thread in threads:
+        thread.join()
+    assert outcomes == {("small", 5): "full", ("small", 1): "taken", ("large", 3): "taken"}
