@@ -21,11 +21,14 @@ from firsthand.answer import kind_of
 from firsthand.errors import InvalidArgument
 from firsthand.event import Draft, Event, Kind
 from firsthand.index.text import TextIndex
+from firsthand.index.tokenizer import Tokenize, stems, tokenizer
 from firsthand.index.vectors import Vectors
+from firsthand.log.engine import TIMEOUT_MS
 from firsthand.log.prepare import check_name
-from firsthand.log.results import Appended, SessionInfo
-from firsthand.log.sqlite.log import TIMEOUT_MS, Log
-from firsthand.log.sqlite.mark import EarlierStore
+from firsthand.log.results import Appended, EarlierStore, SessionInfo
+from firsthand.log.sqlite.census import Census
+from firsthand.log.sqlite.local import LocalLog
+from firsthand.log.sqlite.log import Log
 from firsthand.pointer import Pointer
 from firsthand.value import cut
 
@@ -102,13 +105,12 @@ class Space:
         self.read_once = dict[tuple[str, str], tuple[int, Any]]()
         self._index_cache: IndexCache | None = None
 
-    def _opened(self, path: object, **options: Any) -> Log:
+    def _opened(self, path: object, **options: Any) -> LocalLog:
         """Open the log that a path or an address names."""
         if isinstance(path, str) and path.startswith(("postgresql://", "postgres://")):
             from firsthand.log.postgres.replica import open_replica  # noqa: PLC0415 - an extra
 
-            replicated: Log = open_replica(path, self.namespace, environment.replicas_folder(), **options)
-            return replicated
+            return open_replica(path, self.namespace, environment.replicas_folder(), **options)
         return Log(_folder(path), heads=environment.heads_folder(), **options)
 
     @classmethod
@@ -252,6 +254,18 @@ class Space:
             self._index_cache = IndexCache()
         with open_moment(self.log.reader, self.namespace, self._index_cache) as moment:
             yield moment
+
+    def tokenizer(self) -> Tokenize:
+        """Give the tokenizer of the text index: from UTF-8 to the places of its words and their stems."""
+        return tokenizer(self.log.reader.db)
+
+    def stemmer(self) -> Callable[[str], list[str]]:
+        """Give the tokenizer of the text index: from a text to its stems."""
+        return stems(self.log.reader.db)
+
+    def census(self) -> Census:
+        """Count over this namespace's events by their headers."""
+        return Census(self.log.reader, self.namespace)
 
     # what follows the log ------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from firsthand import moment
 from firsthand.errors import InvalidDraft, StoreNewer
 from firsthand.event import CONTENT_INLINE_MAX, Draft, Event, IdMaker, Kind, Trust
 from firsthand.fence import KEY_BYTES
+from firsthand.log.engine import Progress
 from firsthand.log.export import Exported
 from firsthand.log.prepare import Batch, check_erasure, prepare
 from firsthand.log.results import Appended, Erasure, Verification
@@ -144,10 +145,16 @@ class PostgresLog(AppendVerbs):
 
     # copies and proof ----------------------------------------------------------------------------------
 
-    def verify(self, *, namespace: str, heads: Sequence[str] = ()) -> Verification:
+    def verify(
+        self,
+        *,
+        namespace: str,
+        heads: Sequence[str] = (),
+        progress: Progress | None = None,
+    ) -> Verification:
         """Derive every hash of a namespace again; see `proof.verify`."""
         with self.connections.reading(number_of(namespace), at_one_moment=True) as db:
-            return proof.verify(db, self.artifacts, namespace, heads)
+            return proof.verify(db, self.artifacts, namespace, heads, progress)
 
     def export(self, out: BinaryIO, *, namespace: str, session: str | None = None) -> Exported:
         """Write a namespace or a session as JSON Lines; see `log.export`."""

@@ -14,23 +14,20 @@ import json
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, BinaryIO
-
-import apsw
 
 from firsthand.errors import InvalidArgument
 from firsthand.event import Artifact, Draft, Kind, Trust, decode_body, id_text
 from firsthand.log.export import Exported
 from firsthand.log.prepare import Batch, DraftGroup, Prepared, Restored
-from firsthand.log.results import Appended, Erasure, Verification
+from firsthand.log.results import Appended, Backup, EarlierStore, Erasure, Rebuilt, Verification
 from firsthand.log.rows import body_of, erased_by, header_of
 from firsthand.log.sqlite.log import Log
 from firsthand.log.sqlite.mend import Comparison, Lack
 from firsthand.log.sqlite.read import Reader
-from firsthand.log.sqlite.rebuild import Rebuilt
 from firsthand.moment import Moment
 
 from .log import PostgresLog
@@ -51,7 +48,7 @@ class ReplicatedLog:
     """
 
     newer = False
-    earlier = ()
+    earlier: tuple[EarlierStore, ...] = ()
 
     def __init__(self, engine: PostgresLog, namespace: str, root: Path, **options: Any) -> None:
         self.engine, self.namespace = engine, namespace
@@ -130,7 +127,7 @@ class ReplicatedLog:
         self.follow()
         return appended
 
-    def submit(self, batches: tuple[Batch, ...]) -> tuple[Appended, ...]:
+    def submit(self, batches: object) -> tuple[Appended, ...]:
         """Append what was prepared before."""
         appended = self.engine.submit(batches)
         self.follow()
@@ -192,11 +189,34 @@ class ReplicatedLog:
         """Build every index anew."""
         return self.local.rebuild(progress)
 
-    def exclusively(self, action: Callable[[apsw.Connection], Any]) -> Any:
+    def backup(self, target: Path) -> Backup:
+        """Copy the folder, as it follows the engine's namespace; the engine is backed up where it runs."""
+        self.follow()
+        return self.local.backup(target)
+
+    def prune(self, names: Collection[str]) -> None:
+        """Remove what can be made again of the folder."""
+        self.local.prune(names)
+
+    def cursor(self, namespace: str, source: str) -> str | None:
+        """Give how far a source on this machine was read."""
+        return self.local.cursor(namespace, source)
+
+    def save_cursors(self, namespace: str, cursors: Mapping[str, str]) -> None:
+        """Keep how far sources on this machine were read."""
+        self.local.save_cursors(namespace, cursors)
+
+    def check_writable(self) -> None:
+        """Nothing: the engine refuses what may not be written when it is."""
+
+    def adopt(self, store_uuid: bytes, created: int) -> None:
+        """Nothing: a store of many keeps its own identity, whatever is restored into it."""
+
+    def exclusively(self, action: Callable[[Any], Any]) -> Any:
         """Do something with the folder's write connection under its lock."""
         return self.local.exclusively(action)
 
-    def snapshot(self) -> AbstractContextManager[apsw.Connection]:
+    def snapshot(self) -> AbstractContextManager[Any]:
         """Give a read connection to the folder of its own."""
         return self.local.snapshot()
 
@@ -218,7 +238,7 @@ class ReplicatedLog:
         self.engine.close()
 
 
-def open_replica(dsn: str, namespace: str, folder: Path, **options: Any) -> Any:
+def open_replica(dsn: str, namespace: str, folder: Path, **options: Any) -> ReplicatedLog:
     """Open a namespace of a store in PostgreSQL, followed into a folder of its own below one of a machine's caches."""
     options.pop("create", None)
     engine = PostgresLog(dsn)
