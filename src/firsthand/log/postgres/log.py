@@ -24,7 +24,7 @@ from firsthand.log.results import Appended, Erasure, Verification
 from firsthand.log.verbs import AppendVerbs
 from firsthand.moment import Moment
 
-from . import proof
+from . import citus, proof
 from .committer import Committer, Ticket
 from .connection import Connections, translating
 from .payloads import Payloads
@@ -42,7 +42,17 @@ def make(dsn: str) -> tuple[Migration, ...]:
     created = moment.now().microseconds.to_bytes(8, "big")
     facts = {"uuid": os.urandom(16), "created": created, "fence_key": os.urandom(KEY_BYTES)}
     with translating(), psycopg.connect(dsn, autocommit=True) as db:
-        return tuple(migrate(db, facts))
+        steps = tuple(migrate(db, facts))
+        if steps and citus.is_distributed(db):
+            for _ in citus.distribute(db):  # what the steps have added
+                pass
+        return steps
+
+
+def distribute(dsn: str, shards: int = citus.SHARDS) -> tuple[str, ...]:
+    """Distribute a store over the nodes of a Citus cluster; give what was distributed. See `citus.distribute`."""
+    with translating(), psycopg.connect(dsn, autocommit=True) as db:
+        return tuple(citus.distribute(db, shards))
 
 
 class PostgresLog(AppendVerbs):
