@@ -202,7 +202,7 @@ def test_standard_input_is_taken_byte_for_byte(shell):
 
 
 def test_a_large_input_is_streamed(shell):
-    """A payload of 60 MB is appended by a process that may not hold it in memory."""
+    """A payload of 40 MB is appended by a process that may not hold it in memory."""
     typed = " ".join(command(("session", "append", "--session", "s", "--kind", "tool_result")))
     script = (
         "import resource, subprocess, sys\n"
@@ -211,10 +211,10 @@ def test_a_large_input_is_streamed(shell):
         "sys.exit(done.returncode)\n"
     )
     large = shell.home / "large"
-    large.write_bytes(b"a line of a log, number 12345\n" * 2_000_000)
+    large.write_bytes(b"a line of a log, number 12345\n" * 1_350_000)
     done = subprocess.run([sys.executable, "-c", script, typed, str(large)], env=shell.environment(),
                           capture_output=True, text=True, timeout=120, check=False)  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert int(done.stderr.split()[-1]) < 150_000  # kB
+    assert int(done.stderr.split()[-1]) < 75_000  # kB: it would be 83,000 with the payload
     with Memory.open(shell.store, read_only=True) as memory:
         assert memory.event(done.stdout.strip()).size_bytes == large.stat().st_size

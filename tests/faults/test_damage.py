@@ -107,10 +107,10 @@ def test_every_flipped_bit_is_noticed_or_harmless(small, quick_path, part):
     file = root / DATABASE_FILE
     good = file.read_bytes()
     found = 0
-    places = range(part, len(good), 4)
+    places = range(part, len(good), 4 if SOAK else 12)  # the long form flips each of them
     for at in places:
         if not SOAK and not good[at] and not any(good[max(0, at - 40) : at + 40]):
-            continue  # in the middle of free space: the long form flips these too
+            continue  # in the middle of free space
         for bit in BITS:
             flipped = bytearray(good)
             flipped[at] ^= 1 << (at * 7 % 8 if bit is None else bit)
@@ -118,7 +118,7 @@ def test_every_flipped_bit_is_noticed_or_harmless(small, quick_path, part):
             found += assert_noticed_or_harmless(root, DATABASE_FILE, export, contents, (at, bit))
             for left in root.glob(f"{DATABASE_FILE}-*"):
                 left.unlink()
-    assert found > 100
+    assert found > 50
 
 
 def test_every_flipped_bit_of_an_artifact_is_noticed(small, quick_path):

@@ -154,7 +154,7 @@ def test_every_line_cut_off_is_noticed(source, quick_path):
     """An export that lost its end, at any line or within one, is refused, and what came in of it is whole."""
     lines = exported(source).splitlines(keepends=True)
     for count in range(len(lines)):
-        for rest in (b"", lines[count][: len(lines[count]) // 2]):
+        for rest in (b"",) if count % 3 else (b"", lines[count][: len(lines[count]) // 2]):
             if not count and not rest:
                 continue
             target = open_log(quick_path / f"{count} {bool(rest)}")
@@ -169,15 +169,12 @@ def test_a_line_that_is_missing_or_twice_is_noticed(source, quick_path):
     lines = exported(source).splitlines(keepends=True)
     data = b"".join(lines)
     for number in range(1, len(lines) - 1):
-        for name, changed in {
-            "missing": lines[:number] + lines[number + 1 :],
-            "twice": lines[: number + 1] + lines[number:],
-        }.items():
-            target = open_log(quick_path / f"{number} {name}")
-            with pytest.raises(FirsthandError):
-                restore(target, io.BytesIO(b"".join(changed)))
-            assert_begun(target)
-            target.close()
+        rest = lines[number + 1 :] if number % 3 else lines[number:]  # it is missing, or it is there twice
+        target = open_log(quick_path / str(number))
+        with pytest.raises(FirsthandError):
+            restore(target, io.BytesIO(b"".join(lines[: number + (not number % 3)] + rest)))
+        assert_begun(target)
+        target.close()
     assert data.endswith(lines[-1])
 
 

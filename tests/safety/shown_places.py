@@ -121,13 +121,6 @@ class World:
         window = self.memory.session("three").window(8_000)
         return json.dumps(window.answer({"role": "assistant", "content": None, "tool_calls": [call]}))
 
-    def exact_places(self) -> dict[str, str]:
-        """Give the places whose text is the same whenever it is made of the same."""
-        exact = ("recall: ", "cues: ", "file ", "preamble", "digest", "episodes", "names", "markers", "task", "view",
-                 "timeline", "firsthand agent")  # fmt: skip
-        places = self.places()
-        return {place: places[place] for place in places if place.startswith(exact) and "file ." not in place}
-
     def window_places(self) -> dict[str, str]:
         """Give what stands for the turns that left a window: its markers, with hints, and the task state."""
         window = self.memory.session("one", agent="shop").window(BUDGET)
@@ -164,6 +157,13 @@ class World:
 def _plain(text: str) -> str:
     """Give a text without what differs from one reading to the next: keys of fences, how long ago something was."""
     return re.sub(r"\b[0-9a-f]{32}\b", "KEY", text)
+
+
+def exact(places: dict[str, str]) -> dict[str, str]:
+    """Give the places whose text is the same whenever it is made of the same."""
+    same = ("recall: ", "cues: ", "file ", "preamble", "digest", "episodes", "names", "markers", "task", "view",
+            "timeline", "firsthand agent")  # fmt: skip
+    return {place: text for place, text in places.items() if place.startswith(same) and "file ." not in place}
 
 
 def leaks(places: dict[str, str]) -> dict[str, list[str]]:
