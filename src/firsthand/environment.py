@@ -13,16 +13,51 @@ from urllib.parse import unquote, urlsplit
 
 NAMESPACE = "default"
 """What a command takes where none is named."""
+ADDRESS_MAX = 240
+REPLICAS_MB = 20_000
 HOST_VARIABLES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "GEMINI_CLI_HOME")
 
 
 def default_store() -> Path:
     """Give the store that is used when none is named: ``$FIRSTHAND_STORE``, else ``~/.firsthand``.
 
+    Of a store at an address it is this machine's folder; see `store_folder`.
+
     Raises:
         InvalidArgument: the user has no home.
     """
-    return _in_home(os.environ.get("FIRSTHAND_STORE", "") or "~/.firsthand")
+    named = os.environ.get("FIRSTHAND_STORE", "") or "~/.firsthand"
+    return store_folder(named) if is_address(named) else _in_home(named)
+
+
+def is_address(store: object) -> bool:
+    """Say whether what names a store is the address of one in PostgreSQL."""
+    return isinstance(store, str) and store.startswith(("postgresql://", "postgres://"))
+
+
+def store_folder(address: str) -> Path:
+    """Give this machine's folder for a store at an address: for its own files, none of which is in the store.
+
+    ``$XDG_DATA_HOME/firsthand/stores``, else ``~/.local/share/firsthand/stores``, and the address without a password.
+
+    Raises:
+        InvalidArgument: the address is too long for the name of a folder.
+    """
+    parts = urlsplit(address)
+    user, _, host = parts.netloc.rpartition("@")
+    fields = [
+        field for field in parts.query.split("&") if field and not field.startswith(("password=", "sslpassword="))
+    ]
+    plain = f"{user.partition(':')[0]}@{host}{parts.path.rstrip('/')}?{'&'.join(fields)}".strip("?@")
+    name = "".join(sign if sign.isalnum() or sign in "-." else f"_{ord(sign):02x}" for sign in plain) or "_"
+    if len(name.encode()) > ADDRESS_MAX:
+        errors = import_module("firsthand.errors")
+        raise errors.InvalidArgument(
+            f"expected an address that is at most {ADDRESS_MAX} bytes long without its password; got {len(name)}. Put "
+            "it into a service file of libpq: postgresql:///?service=NAME"
+        )
+    data = os.environ.get("XDG_DATA_HOME", "")
+    return (Path(data) if data.startswith("/") else _in_home("~/.local/share")) / "firsthand" / "stores" / name
 
 
 def default_namespace() -> str:
@@ -104,7 +139,22 @@ def heads_folder() -> Path | None:
 def replicas_folder() -> Path:
     """Give the folder for this machine's replicas of stores that lie elsewhere; what is in it can be made again."""
     cache = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(cache) if cache.startswith("/") else Path.home() / ".cache") / "firsthand" / "replicas"
+    return (Path(cache) if cache.startswith("/") else _in_home("~/.cache")) / "firsthand" / "replicas"
+
+
+def replicas_bytes_max() -> int:
+    """Give how much disk this machine's replicas may take: ``$FIRSTHAND_REPLICAS_MB`` million bytes, else 20,000.
+
+    Raises:
+        InvalidArgument: the variable is no number.
+    """
+    named = os.environ.get("FIRSTHAND_REPLICAS_MB", "") or str(REPLICAS_MB)
+    if not named.isdecimal():
+        errors = import_module("firsthand.errors")
+        raise errors.InvalidArgument(
+            f"expected a whole number of megabytes in FIRSTHAND_REPLICAS_MB; got {named!r:.80}"
+        )
+    return int(named) * 1_000_000
 
 
 def host_folders() -> dict[str, Path]:

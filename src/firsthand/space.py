@@ -14,21 +14,18 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from firsthand import environment, fence, pointer
 from firsthand.answer import kind_of
 from firsthand.errors import InvalidArgument
 from firsthand.event import Draft, Event, Kind
 from firsthand.index.text import TextIndex
-from firsthand.index.tokenizer import Tokenize, stems, tokenizer
 from firsthand.index.vectors import Vectors
-from firsthand.log.engine import TIMEOUT_MS
 from firsthand.log.prepare import check_name
-from firsthand.log.results import Appended, EarlierStore, SessionInfo
-from firsthand.log.sqlite.census import Census
-from firsthand.log.sqlite.local import LocalLog
-from firsthand.log.sqlite.log import Log
+from firsthand.log.results import Appended, SessionInfo
+from firsthand.log.sqlite.log import TIMEOUT_MS, Log
+from firsthand.log.sqlite.mark import EarlierStore
 from firsthand.pointer import Pointer
 from firsthand.value import cut
 
@@ -38,8 +35,18 @@ if TYPE_CHECKING:
     from firsthand.index.postings import IndexCache, IndexMoment
     from firsthand.index.stats import Stats
 
+ADDRESS_FILE = "address"
+"""In a folder that stands for a store elsewhere: where that is."""
 Address = str | Pointer | Appended
 """What names an event, a span or a part of one: a pointer, its text, or what an append gave."""
+
+
+class Opener(Protocol):
+    """What opens the logs of many namespaces for a server, such as `firsthand.log.postgres.replicas.Replicas`."""
+
+    def open_log(self, namespace: str, **options: Any) -> Any:
+        """Open a namespace's log."""
+        ...
 
 
 class Space:
@@ -59,7 +66,7 @@ class Space:
 
     def __init__(
         self,
-        path: str | os.PathLike[str] | None = None,
+        path: str | os.PathLike[str] | Opener | None = None,
         *,
         namespace: str | None = None,
         read_only: bool = False,
@@ -70,7 +77,8 @@ class Space:
         """Open a store, making it if the folder is new or empty.
 
         Args:
-            path: the store's folder; None is ``$FIRSTHAND_STORE``, else ``~/.firsthand``.
+            path: the store's folder, or the address of one in PostgreSQL (``postgresql://...``); None is
+                ``$FIRSTHAND_STORE``, else ``~/.firsthand``.
             namespace: the tenant; None is ``$FIRSTHAND_NAMESPACE``, else ``default``.
             read_only: take no writes; the store must be there.
             create: make a store that is not there.
@@ -105,13 +113,20 @@ class Space:
         self.read_once = dict[tuple[str, str], tuple[int, Any]]()
         self._index_cache: IndexCache | None = None
 
-    def _opened(self, path: object, **options: Any) -> LocalLog:
+    def _opened(self, path: object, **options: Any) -> Log:
         """Open the log that a path or an address names."""
-        if isinstance(path, str) and path.startswith(("postgresql://", "postgres://")):
-            from firsthand.log.postgres.replica import open_replica  # noqa: PLC0415 - an extra
+        if hasattr(path, "open_log"):  # of a server's `Replicas`: one pool of connections for all tenants
+            shared: Log = path.open_log(self.namespace, **options)
+            return shared
+        address = path if isinstance(path, str) and environment.is_address(path) else ""
+        root = environment.store_folder(address) if address else _folder(path)
+        if not address and not (root / ADDRESS_FILE).is_file():
+            return Log(root, heads=environment.heads_folder(), **options)
+        from firsthand.log.postgres.replicas import open_at  # noqa: PLC0415 - an extra
 
-            return open_replica(path, self.namespace, environment.replicas_folder(), **options)
-        return Log(_folder(path), heads=environment.heads_folder(), **options)
+        replicas = environment.replicas_folder(), environment.replicas_bytes_max()
+        replicated: Log = open_at(root, address, self.namespace, *replicas, **options)
+        return replicated
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] | None = None, **options: Any) -> Self:
@@ -252,20 +267,12 @@ class Space:
 
         if self._index_cache is None:
             self._index_cache = IndexCache()
-        with open_moment(self.log.reader, self.namespace, self._index_cache) as moment:
+        with (
+            self.log.answering() as behind,
+            open_moment(self.log.reader, self.namespace, self._index_cache) as moment,
+        ):
+            moment.doubt(behind)
             yield moment
-
-    def tokenizer(self) -> Tokenize:
-        """Give the tokenizer of the text index: from UTF-8 to the places of its words and their stems."""
-        return tokenizer(self.log.reader.db)
-
-    def stemmer(self) -> Callable[[str], list[str]]:
-        """Give the tokenizer of the text index: from a text to its stems."""
-        return stems(self.log.reader.db)
-
-    def census(self) -> Census:
-        """Count over this namespace's events by their headers."""
-        return Census(self.log.reader, self.namespace)
 
     # what follows the log ------------------------------------------------------------------------------
 

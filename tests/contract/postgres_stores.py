@@ -1,10 +1,11 @@
-"""Every store that a test makes by a path, in PostgreSQL instead: one database a path, followed into that folder."""
+"""Every store that a test makes by a path, in PostgreSQL instead: one database a path, which holds its address."""
 
 from __future__ import annotations
 
 import atexit
 import itertools
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,11 @@ import psycopg
 from postgres_server import APPLICATION, OWNER, PostgresServer, installations
 
 from firsthand import environment
-from firsthand.errors import NotAStore
-from firsthand.log.postgres.log import PostgresLog, make
-from firsthand.log.postgres.replica import ReplicatedLog
-from firsthand.space import Space
+from firsthand.log.disk import make_private
+from firsthand.log.postgres.log import make
+from firsthand.space import ADDRESS_FILE, Space
 
 _numbers = itertools.count()
-_databases: dict[Path, str] = {}
 _server: list[PostgresServer] = []
 
 
@@ -31,19 +30,26 @@ def install() -> None:
     with psycopg.connect(server.dsn("postgres"), autocommit=True) as db:
         db.execute(f"GRANT firsthand_application TO {APPLICATION}")
 
+    os.environ["XDG_CACHE_HOME"] = str(server.folder.with_suffix(".cache"))
+    atexit.register(shutil.rmtree, os.environ["XDG_CACHE_HOME"], ignore_errors=True)
+    plainly = Space._opened
+
     def opened(self: Space, path: Any, *, create: bool = True, **options: Any) -> Any:
-        root = Path(path).absolute()
-        if root not in _databases:
-            if not create or options.get("read_only"):
-                raise NotAStore(
-                    f"there is no store in {root}; make one with 'firsthand import' or Memory({str(root)!r})."
-                )
-            name = _databases[root] = f"store{next(_numbers)}"
-            with psycopg.connect(server.dsn("postgres"), autocommit=True) as db:
-                db.execute(f"CREATE DATABASE {name} OWNER {OWNER} TEMPLATE store")
-            with psycopg.connect(server.dsn("postgres", name), autocommit=True) as db:
-                db.execute("UPDATE firsthand.store SET value = decode(md5(%s), 'hex') WHERE key = 'uuid'", (name,))
-        return ReplicatedLog(PostgresLog(server.dsn(database=_databases[root])), self.namespace, root, **options)
+        home = path if isinstance(path, (str, os.PathLike)) and str(path) and "\0" not in str(path) else None
+        if home is not None and not environment.is_address(home) and create and not options.get("read_only"):
+            home = Path(home)
+            if not home.exists() or (home.is_dir() and not any(home.iterdir())):
+                make_private(home)
+                (home / ADDRESS_FILE).write_text(_new_database(server), encoding="utf-8")
+        return plainly(self, path, create=create, **options)
 
     Space._opened = opened  # type: ignore[method-assign]
-    environment.heads_folder()
+
+
+def _new_database(server: PostgresServer) -> str:
+    name = f"store{next(_numbers)}"
+    with psycopg.connect(server.dsn("postgres"), autocommit=True) as db:
+        db.execute(f"CREATE DATABASE {name} OWNER {OWNER} TEMPLATE store")
+    with psycopg.connect(server.dsn("postgres", name), autocommit=True) as db:
+        db.execute("UPDATE firsthand.store SET value = decode(md5(%s), 'hex') WHERE key = 'uuid'", (name,))
+    return server.dsn(database=name)

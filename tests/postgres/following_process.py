@@ -10,15 +10,16 @@ import sys
 from pathlib import Path
 
 from firsthand.index.text import TextIndex
-from firsthand.log.postgres.replica import open_replica
+from firsthand.log.postgres.replicas import Replicas
 
 
 def main() -> None:
     dsn, namespace, folder = sys.argv[1:]
-    replica = open_replica(dsn, namespace, Path(folder), indexes=(TextIndex(),))
+    replica = Replicas(dsn, Path(folder), Path(folder), 10**12).open_log(namespace, indexes=(TextIndex(),))
     os.write(1, b"ready\n")
     while True:
-        os.write(1, f"{replica.follow()}\n".encode())
+        replica.follow()
+        os.write(1, f"{replica.local.reader.head(namespace)[0]}\n".encode())
 
 
 if __name__ == "__main__":

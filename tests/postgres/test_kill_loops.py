@@ -23,7 +23,7 @@ from firsthand.errors import StoreBusy
 from firsthand.event import Draft, Kind
 from firsthand.index.text import TextIndex
 from firsthand.log.postgres.log import PostgresLog
-from firsthand.log.postgres.replica import open_replica
+from firsthand.log.postgres.replicas import Replicas
 from stores import SOAK, open_log
 from stores import assert_whole as assert_indexed
 
@@ -242,7 +242,7 @@ def test_a_killed_replica_is_a_prefix_that_goes_on(dsn, engine, tmp_path):
     ended(writers)
     for each in followers:
         each.kill()
-    replica = open_replica(dsn, "left", tmp_path, indexes=(TextIndex(),))
+    replica = Replicas(dsn, tmp_path, tmp_path, 10**12).open_log("left", shared=False, indexes=(TextIndex(),))
     assert replica.reader.head("left") == engine.reader.head("left")
     assert [event.text for event in replica.reader.events("left")] == [
         event.text for event in engine.reader.events("left")

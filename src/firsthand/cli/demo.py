@@ -15,6 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import apsw
+
 from firsthand import Memory, Outcome
 from firsthand.agents.agent import agent_in
 from firsthand.agents.hook_answer import answer_hook
@@ -24,7 +26,6 @@ from firsthand.cli.exits import DAMAGED, DONE, USAGE
 from firsthand.cli.inspect import link
 from firsthand.cli.output import Output
 from firsthand.environment import NAMESPACE, for_commands
-from firsthand.log.sqlite.salvage import Salvage
 from firsthand.moment import now
 
 SESSION = "claude-code:monday"
@@ -171,7 +172,11 @@ def _damage_a_copy(memory: Memory, copy: Path, story: Story) -> None:
 
 def _flip(file: Path, position: int) -> None:
     """Change one bit in the middle of an event's body, in the database file itself."""
-    body = Salvage(file).rows[position][18]
+    database = apsw.Connection(str(file))
+    try:
+        body = database.execute("SELECT body FROM event WHERE key = ?", (position,)).get
+    finally:
+        database.close()
     assert isinstance(body, bytes), "the event was just recorded"
     changed = bytearray(body)
     changed[len(body) // 2] ^= 1

@@ -123,6 +123,11 @@ class IndexMoment:
             )
         self._faults = dict.fromkeys(faults)
 
+    def doubt(self, what: str) -> None:
+        """Have answers say something of what is looked at here, if there is anything to say."""
+        if what:
+            self._faults[what] = None
+
     @property
     def faults(self) -> tuple[str, ...]:
         """What is not covered, as far as it is known: damage shows when a term is asked for."""

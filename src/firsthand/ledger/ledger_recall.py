@@ -16,12 +16,13 @@ from firsthand.value import replace
 
 def recall(space: Space, query: Query, *, rewrite: Rewrite | None = None, layout: Layout | None = None) -> Answer:
     """Answer a query from a space, with what a check says of notes; see `firsthand.recall.search.recall`."""
-    effect = Effect(space)
-    ruling = Ruling(effect.text, effect.out()) if effect.decided else None
-    answer = search.recall(space, query, rewrite=rewrite, ruling=ruling, layout=layout)
-    if not any(hit.kind is Kind.NOTE for hit in answer.hits):
-        return answer
-    return replace(answer, hits=tuple(_marked(space, hit) for hit in answer.hits))
+    with space.log.answering():
+        effect = Effect(space)
+        ruling = Ruling(effect.text, effect.out()) if effect.decided else None
+        answer = search.recall(space, query, rewrite=rewrite, ruling=ruling, layout=layout)
+        if not any(hit.kind is Kind.NOTE for hit in answer.hits):
+            return answer
+        return replace(answer, hits=tuple(_marked(space, hit) for hit in answer.hits))
 
 
 def _marked(space: Space, hit: Hit) -> Hit:

@@ -36,7 +36,7 @@ from firsthand.moment import Moment
 from firsthand.value import value
 
 from . import compression
-from .payload import PayloadStore
+from .engine import PayloadStore
 
 ENVELOPE_BYTES_MAX = 60 * 1024 * 1024  # with the rest of a body, within what compression reads again
 REASON_CHARACTERS_MAX = 1_000

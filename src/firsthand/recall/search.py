@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from firsthand.answer import Answer, Band, Hit, Outcome, Query, Scope, When, moment_of
 from firsthand.errors import FirsthandError, ModelError
 from firsthand.event import Event, Kind, to_bytes
+from firsthand.index.tokenizer import tokenizer
 from firsthand.space import Space
 from firsthand.value import replace, value
 
@@ -96,15 +97,17 @@ def recall(
     Raises:
         StoreError: the log itself cannot be read.
     """
-    reader, namespace = space.log.reader, space.namespace
-    key = reader.namespace_key(namespace)
-    head = reader.head(namespace)[0]
-    if not key:
-        return Answer(query, Outcome.ABSENT, (), notes=(f"nothing was ever written to namespace {namespace!r}",))
-    if not query.text.strip():
-        return Answer(query, Outcome.DEGRADED, (), notes=("an empty query: nothing was looked for",), through=head)
-    with space.index_moment() as moment:
-        return _Recall(space, moment, query, ruling or Ruling(), layout or Layout()).answer(rewrite)
+    with space.log.answering() as behind:
+        reader, namespace = space.log.reader, space.namespace
+        key = reader.namespace_key(namespace)
+        head = reader.head(namespace)[0]
+        if not key:
+            what = behind or f"nothing was ever written to namespace {namespace!r}"
+            return Answer(query, Outcome.DEGRADED if behind else Outcome.ABSENT, (), notes=(what,))
+        if not query.text.strip():
+            return Answer(query, Outcome.DEGRADED, (), notes=("an empty query: nothing was looked for",), through=head)
+        with space.index_moment() as moment:
+            return _Recall(space, moment, query, ruling or Ruling(), layout or Layout()).answer(rewrite)
 
 
 @value
@@ -274,7 +277,7 @@ class _Recall:
             beside_page = [entry for entry in beside_page if not layout.leaves_out(entry.event)]
         partners = beside.companions(of_page, known.union(entry.event.position for entry in beside_page), query.scope,
                                      self._near)  # fmt: skip
-        find = WordFinder(query.text, asked.words, self._space.tokenizer())
+        find = WordFinder(query.text, asked.words, tokenizer(self._space.log.reader.db))
         items = [self._item(entry, find) for entry in on_page]
         items += [self._item(entry, find, short=True) for entry in beside_page if entry.event.position not in known]
         items += [self._item(entry, find, short=True) for entry in partners]

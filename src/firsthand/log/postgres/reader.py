@@ -30,7 +30,7 @@ STORED = (
 )
 _FROM = (
     f"SELECT {STORED}, (SELECT p.chain FROM event p WHERE p.namespace = e.namespace AND p.session = e.session "  # noqa: S608
-    "AND p.sequence = e.sequence - 1), s.name FROM event e JOIN session s ON s.namespace = e.namespace "
+    "AND p.sequence = e.sequence - 1), s.name, e.head FROM event e JOIN session s ON s.namespace = e.namespace "
     "AND s.session = e.session WHERE e.namespace = %(namespace)s "
 )
 _PAGE = 256
@@ -213,19 +213,28 @@ class Reader(Expansion):
             row = db.execute("SELECT position, head FROM namespace WHERE namespace = %s", (key,)).fetchone()
         return (0, bytes(32)) if row is None else (row[0], row[1])
 
-    def head_at(self, namespace: str, position: int) -> bytes:
-        """Give the head that a namespace had at an earlier position; empty where it has no event there."""
+    def heads(self, namespace: str, at: int) -> tuple[int, bytes]:
+        """Give a namespace's last position, and the head that it had at another; empty where it has none there."""
         key = number_of(namespace)
+        sql = (
+            "SELECT n.position, (SELECT e.head FROM event e WHERE e.namespace = n.namespace AND e.position = %s) "
+            "FROM namespace n WHERE n.namespace = %s"
+        )
         with self._connections.reading(key) as db:
-            sql = "SELECT head FROM event WHERE namespace = %s AND position = %s"
-            row = db.execute(sql, (key, position)).fetchone()
-        return b"" if row is None else bytes(row[0])
+            row = db.execute(sql, (at, key)).fetchone()
+        end, there = row if row is not None else (0, None)
+        return end, bytes(32) if at == 0 else bytes(there or b"")
 
     def stored(self, namespace: str, after: int, limit: int) -> list[Any]:
-        """Give the rows behind a position as they are stored, those erased too, with the session's name last."""
+        """Give the rows behind a position as stored, those erased too, with the session's name and the head."""
         return self._rows(
             namespace, "AND e.position > %(after)s ORDER BY e.position LIMIT %(limit)s", after=after, limit=limit
         )
+
+    def erases(self, namespace: str, after: int) -> bool:
+        """Say whether something was erased behind a position."""
+        where = "AND e.position > %(after)s AND e.kind = %(kind)s LIMIT 1"
+        return bool(self._rows(namespace, where, after=after, kind=Kind.ERASURE.number))
 
     def uuid(self) -> bytes:
         """Give the identity of the store."""

@@ -1,113 +1,115 @@
-"""A namespace of an engine as a store in a folder, which answers for it: every verb of `Log`, on two of them.
+"""A namespace of an engine with its replica as one log: every verb of `Log`, on two of them.
 
-    write -> the engine, on its disk -> what came since is taken into the folder, link by link
-    read  -> has the engine moved? -> what came is taken in -> the folder's log and indexes answer
+    write -> the engine, on its disk
+    read  -> has the engine moved? -> what came is taken into the replica -> its log and indexes answer
 
-The invariant: the folder holds a prefix of the engine's namespace, each event chained as there, with the head that
-the engine had at its end; one of another engine, namespace or past is discarded and begun anew. What was erased
-there is erased here before anything later is read. Losing the folder loses nothing.
+The invariant: what a read gives holds every event that the engine had acknowledged when the read, or the block of
+`answering` around it, began; where that was not to be had in time, the block says so. Losing the folder loses nothing.
 """
 
 from __future__ import annotations
 
-import json
-import shutil
+import math
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from firsthand.errors import InvalidArgument
-from firsthand.event import Artifact, Draft, Kind, Trust, decode_body, id_text
+import apsw
+
+from firsthand.errors import InvalidArgument, StoreBusy, StoreDamaged
+from firsthand.event import Draft
 from firsthand.log.export import Exported
-from firsthand.log.prepare import Batch, DraftGroup, Prepared, Restored
-from firsthand.log.results import Appended, Backup, EarlierStore, Erasure, Rebuilt, Verification
-from firsthand.log.rows import body_of, erased_by, header_of
-from firsthand.log.sqlite.log import Log
+from firsthand.log.prepare import Batch, DraftGroup
+from firsthand.log.results import Appended, Erasure, Verification
 from firsthand.log.sqlite.mend import Comparison, Lack
 from firsthand.log.sqlite.read import Reader
-from firsthand.moment import Moment
+from firsthand.log.sqlite.rebuild import Rebuilt
+from firsthand.value import replace
 
 from .log import PostgresLog
-from .reader import number_of
+from .replica_folder import ReplicaFolder, notice_of
 
-HEADER_FILE = "replica.json"
 FRESH_S = 0.02
-"""What others wrote is seen after so long; what this handle wrote, at once."""
-STEP_EVENTS = 1_000
+"""Outside of `answering`, what other handles wrote is seen after so long; what this handle wrote, at once."""
+ANSWER_S = 2.0
+"""So long a question waits for a replica that is far behind; then its answer says so."""
 
 
 class ReplicatedLog:
     """One namespace of a store in PostgreSQL, followed into a folder.
 
     Args:
-        root: of the replica; made anew where it is of something else.
-        options: of the folder's `Log`: its indexes and followers.
+        home: the machine's folder for the store: its own files, none of which is in the engine.
+        root: the replica's folder.
+        options: of its `Log`: its indexes and followers.
+        shared: the engine is others' too, so that closing this closes it not.
     """
 
     newer = False
-    earlier: tuple[EarlierStore, ...] = ()
+    earlier = ()
 
-    def __init__(self, engine: PostgresLog, namespace: str, root: Path, **options: Any) -> None:
-        self.engine, self.namespace = engine, namespace
-        self._key, self._lock, self._followed = number_of(namespace), threading.RLock(), 0.0
+    def __init__(
+        self, engine: PostgresLog, namespace: str, home: Path, root: Path, *, shared: bool = False, **options: Any
+    ) -> None:
+        self.engine, self.namespace, self.home = engine, namespace, home
         self.read_only = bool(options.pop("read_only", False))
-        self._options = options
-        self.local = self._opened(root.absolute())
-        self.follow()
+        self._lock, self._thread, self._followed, self._shared = threading.RLock(), threading.local(), 0.0, shared
+        self._replica, self._closed = ReplicaFolder(engine, namespace, root, options), False
 
-    def _opened(self, root: Path) -> Log:
-        """Open the folder, or begin it anew where it does not hold a prefix of the namespace."""
-        header = {"engine": self.engine.reader.uuid().hex(), "namespace": self.namespace}
-        file = root / HEADER_FILE
-        if root.exists() and any(root.iterdir()):
-            if not file.exists():
-                raise InvalidArgument(f"{root} is no replica; name a new or empty folder for it.")
-            if json.loads(file.read_text(encoding="utf-8")) == header:
-                local = Log(root, heads=None, **self._options)
-                position, head = local.reader.head(self.namespace)
-                if not position or self.engine.reader.head_at(self.namespace, position) == head:
-                    return local
-                local.close()
-            shutil.rmtree(root)
-        local = Log(root, heads=None, **self._options)
-        file.write_text(json.dumps(header), encoding="utf-8")
-        return local
+    @property
+    def is_new(self) -> bool:
+        """True where opening it began the replica."""
+        return self._replica.new
 
     # following ---------------------------------------------------------------------------------------
 
     @property
+    def local(self) -> Any:
+        """The replica's own log."""
+        return self._replica.log
+
+    @property
     def reader(self) -> Reader:
-        """The folder's reader, once it holds what the engine held a moment ago."""
-        if time.monotonic() - self._followed > FRESH_S:
+        """The replica's reader, once it holds what the engine held a moment ago."""
+        if not hasattr(self._thread, "behind") and time.monotonic() - self._followed > FRESH_S:
             self.follow()
-        return self.local.reader
+        reader: Reader = self.local.reader
+        return reader
 
-    def follow(self) -> int:
-        """Take in what the engine has and the folder has not; give the last position."""
+    def follow(self, within_s: float = math.inf) -> int:
+        """Take in what the engine has and the replica has not, for so long; give how many events are left."""
         with self._lock:
-            while True:
-                asked = time.monotonic()
-                last = self.local.reader.head(self.namespace)[0]
-                rows = self.engine.reader.stored(self.namespace, last, STEP_EVENTS)
-                for batch in _batches(self.namespace, rows):
-                    self._take(batch)
-                if len(rows) < STEP_EVENTS:
-                    self._followed = asked
-                    return rows[-1][0] if rows else last
+            asked = time.monotonic()
+            left = self._replica.follow(asked + within_s)
+            if not left:
+                self._followed = asked
+            return left
 
-    def _take(self, batch: Batch) -> None:
-        key = self.local.namespace_key(self.namespace)
-        for event in batch.events:
-            if event.artifact is not None:
-                pieces = _Pieces(self.engine.artifacts.pieces(self._key, event.artifact))
-                self.local.artifacts.put(key, pieces)
-        self.local.submit((batch,))
-        for event in batch.events:
-            if event.kind is Kind.ERASURE and event.parts is not None:
-                self.local.forget(self.namespace, erased_by(event.parts.payload))
+    @contextmanager
+    def answering(self) -> Iterator[str]:
+        """Answer one question: all reads of this thread in the block are as of its beginning, or later.
+
+        Gives what the answer has to say of that: how far the replica is behind; empty when it is not.
+        """
+        if hasattr(self._thread, "behind"):
+            yield self._thread.behind
+            return
+        try:
+            left = self.follow(ANSWER_S)
+            behind = f"the newest {left:,} events are not in this machine's replica yet; ask again" if left else ""
+        except (StoreBusy, StoreDamaged) as error:
+            at = self.local.reader.head(self.namespace)[0]
+            behind = (
+                f"this machine's replica holds the store up to position {at:,}, and not what came after it: {error}"
+            )
+        self._thread.behind = behind
+        try:
+            yield behind
+        finally:
+            del self._thread.behind
 
     # writing -----------------------------------------------------------------------------------------
 
@@ -116,25 +118,25 @@ class ReplicatedLog:
     ) -> tuple[Appended, ...]:
         """Append events to one session; on return they are on the engine's disk and can be found here."""
         self._check(namespace)
-        appended = self.engine.append(drafts, namespace=namespace, session=session, expected_position=expected_position)
-        self.follow()
-        return appended
+        return self._wrote(
+            self.engine.append(drafts, namespace=namespace, session=session, expected_position=expected_position)
+        )
 
     def append_group(self, groups: Sequence[DraftGroup], *, namespace: str) -> tuple[Appended, ...]:
         """Append events to several sessions in one transaction, all or none."""
         self._check(namespace)
-        appended = self.engine.append_group(groups, namespace=namespace)
-        self.follow()
-        return appended
+        return self._wrote(self.engine.append_group(groups, namespace=namespace))
 
-    def submit(self, batches: object) -> tuple[Appended, ...]:
+    def submit(self, batches: tuple[Batch, ...]) -> tuple[Appended, ...]:
         """Append what was prepared before."""
-        appended = self.engine.submit(batches)
-        self.follow()
+        return self._wrote(self.engine.submit(batches))
+
+    def _wrote(self, appended: tuple[Appended, ...]) -> tuple[Appended, ...]:
+        self._followed = 0.0  # the next read follows; an event that is acknowledged does not fail for a replica
         return appended
 
     def erase(self, namespace: str, identifiers: Sequence[str], reason: str = "") -> Erasure:
-        """Destroy the content of events on the engine, and here."""
+        """Destroy the content of events on the engine, and here; other machines' replicas when they follow."""
         self._check(namespace)
         erasure = self.engine.erase(namespace, identifiers, reason)
         self.follow()
@@ -158,8 +160,13 @@ class ReplicatedLog:
         heads: Sequence[str] = (),
         progress: Callable[[int, int], None] | None = None,  # noqa: ARG002 - as of a log in files
     ) -> Verification:
-        """Derive every hash of the engine's namespace again."""
-        return self.engine.verify(namespace=namespace or self.namespace, heads=heads)
+        """Derive every hash of the engine's namespace again, and those of the replica, which goes if one is wrong."""
+        self.follow()
+        verified = self.engine.verify(namespace=namespace or self.namespace, heads=heads)
+        here = self.local.verify(namespace=self.namespace)
+        if verified.ok and here.problems:
+            self._replica.discard(f"it was damaged ({here.problems[0]})")
+        return replace(verified, notes=(*verified.notes, *self.compared().notes))
 
     def export(self, out: BinaryIO, *, namespace: str | None = None, session: str | None = None) -> Exported:
         """Write the engine's namespace, or a session of it, as JSON Lines."""
@@ -173,12 +180,13 @@ class ReplicatedLog:
 
     @property
     def root(self) -> Path:
-        """The folder, in which this machine also keeps files of its own."""
-        return self.local.root
+        """The replica's folder."""
+        return self._replica.root
 
     def folder(self) -> Path:
-        """Give the folder; `StoreReplaced` where it was moved since it was opened."""
-        return self.local.folder()
+        """Give the folder in which this machine keeps files of its own; `StoreReplaced` where the replica was."""
+        self.local.folder()
+        return self.home
 
     def flush_indexes(self, namespace: str) -> None:
         """Leave nothing to be indexed later."""
@@ -187,100 +195,38 @@ class ReplicatedLog:
 
     def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Rebuilt:
         """Build every index anew."""
-        return self.local.rebuild(progress)
+        rebuilt: Rebuilt = self.local.rebuild(progress)
+        return rebuilt
 
-    def backup(self, target: Path) -> Backup:
-        """Copy the folder, as it follows the engine's namespace; the engine is backed up where it runs."""
-        self.follow()
-        return self.local.backup(target)
-
-    def prune(self, names: Collection[str]) -> None:
-        """Remove what can be made again of the folder."""
-        self.local.prune(names)
-
-    def cursor(self, namespace: str, source: str) -> str | None:
-        """Give how far a source on this machine was read."""
-        return self.local.cursor(namespace, source)
-
-    def save_cursors(self, namespace: str, cursors: Mapping[str, str]) -> None:
-        """Keep how far sources on this machine were read."""
-        self.local.save_cursors(namespace, cursors)
-
-    def check_writable(self) -> None:
-        """Nothing: the engine refuses what may not be written when it is."""
-
-    def adopt(self, store_uuid: bytes, created: int) -> None:
-        """Nothing: a store of many keeps its own identity, whatever is restored into it."""
-
-    def exclusively(self, action: Callable[[Any], Any]) -> Any:
-        """Do something with the folder's write connection under its lock."""
+    def exclusively(self, action: Callable[[apsw.Connection], Any]) -> Any:
+        """Do something with the replica's write connection under its lock."""
         return self.local.exclusively(action)
 
-    def snapshot(self) -> AbstractContextManager[Any]:
-        """Give a read connection to the folder of its own."""
-        return self.local.snapshot()
+    def snapshot(self) -> AbstractContextManager[apsw.Connection]:
+        """Give a read connection to the replica of its own."""
+        connection: AbstractContextManager[apsw.Connection] = self.local.snapshot()
+        return connection
 
     def compared(self) -> Comparison:
-        """Compare the folder with the engine: it lacks nothing that the engine could not give again."""
-        return Comparison((), ())
+        """Say why the replica was begun anew, if it was and nobody has taken note: `accept_head` does."""
+        notice = notice_of(self.root)
+        return Comparison((), (notice,) if notice else ())
 
     def accept_head(self) -> tuple[Lack, ...]:
-        """Nothing: what was acknowledged is the engine's."""
+        """Take note of why the replica was begun anew."""
+        self.root.with_suffix(".notice").unlink(missing_ok=True)
         return ()
 
-    def unread(self, namespace: str) -> str:  # noqa: ARG002 - as of a log in files
-        """Say what the folder cannot read; empty, since what is damaged here is taken anew."""
-        return ""
+    def unread(self, namespace: str) -> str:
+        """Say what the replica cannot read."""
+        unread: str = self.local.unread(namespace)
+        return unread
 
     def close(self) -> None:
-        """Let the folder and the engine's connections go."""
-        self.local.close()
-        self.engine.close()
-
-
-def open_replica(dsn: str, namespace: str, folder: Path, **options: Any) -> ReplicatedLog:
-    """Open a namespace of a store in PostgreSQL, followed into a folder of its own below one of a machine's caches."""
-    options.pop("create", None)
-    engine = PostgresLog(dsn)
-    root = folder / f"{engine.reader.uuid().hex()}-{number_of(namespace):016x}"
-    root.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return ReplicatedLog(engine, namespace, root, **options)
-
-
-def _batches(namespace: str, rows: Sequence[tuple[Any, ...]]) -> Iterator[Batch]:
-    """Give rows of the engine as batches of one session each, as an export would bring them."""
-    pending: list[Prepared] = []
-    session = ""
-    for row in rows:
-        if pending and row[20] != session:
-            yield Batch(namespace, session, tuple(pending))
-            pending = []
-        session = row[20]
-        pending.append(_prepared(row))
-    if pending:
-        yield Batch(namespace, session, tuple(pending))
-
-
-def _prepared(row: tuple[Any, ...]) -> Prepared:
-    """Give a row as what the log appends, checked against its commitment."""
-    body = body_of(row)
-    parts = None if body is None else decode_body(body)
-    header = header_of(row, row[9], row[10])
-    artifact = parts.payload if parts is not None and isinstance(parts.payload, Artifact) else None
-    return Prepared(
-        row[1], Kind.of(row[7]), row[5], row[6], Trust.of(row[8]), header.time, row[9], row[10], row[17], row[16],
-        body, row[18], artifact, id_text(row[1]), parts, Restored(Moment(row[13], row[14]), row[15], row[0]),
-    )  # fmt: skip
-
-
-class _Pieces:
-    """Pieces as something to read from."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces, self._rest = pieces, b""
-
-    def read(self, size: int, /) -> bytes:
-        while not self._rest and (piece := next(self._pieces, None)) is not None:
-            self._rest = piece
-        piece, self._rest = self._rest[:size], self._rest[size:]
-        return piece
+        """Let the replica and, unless it is shared, the engine go."""
+        if self._closed:
+            return
+        self._closed = True
+        self._replica.close()
+        if not self._shared:
+            self.engine.close()

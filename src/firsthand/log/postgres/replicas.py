@@ -1,0 +1,137 @@
+"""This machine's replicas: opened on demand, and deleted under a budget of disk, those first that rested longest.
+
+The invariant: none that anybody has open is touched, in whichever process; what is deleted is made again when it is
+asked for next.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from firsthand.errors import InvalidArgument
+from firsthand.log.disk import make_private, open_private
+from firsthand.value import value
+
+from .log import PostgresLog
+from .reader import number_of
+from .replica import ReplicatedLog
+from .replica_folder import header_at
+
+ADDRESS_FILE = "address"
+
+
+@value
+class Resting:
+    """A replica on this machine as its header has it; `used_ns` is the time of its last use, since 1970."""
+
+    root: Path
+    namespace: str
+    position: int
+    bytes: int
+    used_ns: int
+
+
+class Replicas:
+    """Opens the replicas of one store on this machine, on one pool of connections.
+
+    Args:
+        home: the machine's folder for the store.
+        folder: of the replicas of all stores.
+        bytes_max: how much disk those may take that nobody has open.
+    """
+
+    def __init__(self, address: str, home: Path, folder: Path, bytes_max: int) -> None:
+        self.engine = PostgresLog(address)
+        self._home, self._folder, self._bytes_max = home, folder, bytes_max
+
+    def open_log(self, namespace: str, *, shared: bool = True, **options: Any) -> ReplicatedLog:
+        """Open a namespace; many may have it open, in any number of processes.
+
+        Args:
+            shared: closing it leaves the pool to others.
+        """
+        for name in ("create", "timeout_ms"):
+            options.pop(name, None)
+        root = self._folder / self.engine.reader.uuid().hex() / f"{number_of(namespace):016x}"
+        log = ReplicatedLog(self.engine, namespace, self._home, root, shared=shared, **options)
+        if log.is_new:
+            prune(self._folder, self._bytes_max)
+        return log
+
+    def close(self) -> None:
+        """Let the connections go."""
+        self.engine.close()
+
+
+def open_at(home: Path, address: str, namespace: str, folder: Path, bytes_max: int, **options: Any) -> Any:
+    """Open a namespace of the store that a machine's folder stands for, and keep its address there.
+
+    Args:
+        address: empty for the one that is kept.
+    """
+    kept = address_at(home)
+    replicas = Replicas(address or kept, home, folder, bytes_max)
+    if address and address != kept:
+        make_private(home)
+        with os.fdopen(open_private(home / ADDRESS_FILE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w") as file:
+            file.write(address)
+    return replicas.open_log(namespace, shared=False, **options)
+
+
+def address_at(home: Path) -> str:
+    """Give the address that a machine's folder stands for; empty where it stands for none."""
+    file = home / ADDRESS_FILE
+    return file.read_text(encoding="utf-8").strip() if file.is_file() else ""
+
+
+def listing(folder: Path) -> Iterator[Resting]:
+    """Yield the replicas of all stores, the one that rested longest first."""
+    used = {file: file.stat().st_mtime_ns for file in folder.glob("*/*.use")}
+    for file in sorted(used, key=lambda file: used[file]):
+        header = header_at(file.with_suffix(""))
+        if header is not None:
+            yield Resting(file.with_suffix(""), header.namespace, header.position, header.bytes, used[file])
+
+
+def prune(folder: Path, bytes_max: int) -> int:
+    """Delete replicas that nobody has open, until all take no more than that; give how many bytes went.
+
+    Raises:
+        InvalidArgument: the budget is negative.
+    """
+    if bytes_max < 0:
+        raise InvalidArgument(f"a budget of disk is 0 or more bytes; got {bytes_max}")
+    resting = [*listing(folder)]
+    over = sum(replica.bytes for replica in resting) - bytes_max
+    gone = 0
+    for replica in resting:
+        if gone >= over:
+            break
+        if _delete(replica.root):
+            gone += replica.bytes
+    for left in folder.glob("*/*.gone-*"):  # of one that was killed while it deleted
+        shutil.rmtree(left, ignore_errors=True)
+    return gone
+
+
+def _delete(root: Path) -> bool:
+    """Delete a replica unless somebody has it open."""
+    use = open_private(root.with_suffix(".use"), os.O_RDWR)
+    try:
+        fcntl.flock(use, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    else:  # who waits for the lock finds its file gone, and makes a new one
+        gone = root.with_suffix(f".gone-{os.urandom(4).hex()}")
+        root.rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)
+        root.with_suffix(".follow").unlink(missing_ok=True)
+        root.with_suffix(".use").unlink()
+        return True
+    finally:
+        os.close(use)
