@@ -12,14 +12,14 @@ It does not decide what quotes what (`live.quoting`), and erases nothing in the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from firsthand import pointer
 from firsthand.agent_space import AgentSpace, agent_names
 from firsthand.agents import files, health_line, side_files, small_files
 from firsthand.context.quotes import quoting
-from firsthand.errors import StoreDamaged
+from firsthand.errors import InvalidDraft, PointerError, StoreDamaged
 from firsthand.event import Event, Kind, spellings, to_text
 from firsthand.ledger.effect import Effect
 from firsthand.log.results import Erasure
@@ -47,12 +47,49 @@ def erase(space: Space, wanted: Sequence[str], reason: str, containing: str = ""
         if any(_names_one(small_files.read(path) or b"", wanted) for path in files.standing(agent)):
             files.follow(agent)  # what a person did there since is a version, and goes with the others
     every = list(dict.fromkeys([*wanted, *quoting(space, wanted)]))
+    return _erased(space, with_folder, every, containing, lambda: space.log.erase(space.namespace, every, reason))
+
+
+def follow_erasure(space: Space, wanted: Iterable[str], destroy: Callable[[], object]) -> None:
+    """Take out of this store's files what an erasure of another store destroys here.
+
+    What quotes it is the caller's to erase, later: each erasure of this store's own is an event in a session.
+
+    Args:
+        destroy: appends that erasure, which destroys what it names in the log.
+    """
+    here = [event.id for name in dict.fromkeys(wanted) if (event := erasable(space, name)) is not None]
+    with_folder = [agent for agent in (AgentSpace(space, name) for name in agent_names(space)) if agent.folder.is_dir()]
+
+    def log_erasure() -> Erasure:
+        destroy()
+        return Erasure((), (), 0, 0, ())
+
+    _erased(space, with_folder, here, "", log_erasure)
+
+
+def erasable(space: Space, name: str) -> Event | None:
+    """Give an event by its id, where it is here with content that may be destroyed."""
+    try:
+        event = space.event(f"fh:{name}")
+    except (PointerError, InvalidDraft):  # another store's erasure may name what never came here
+        return None
+    return None if event.erased or event.kind in {Kind.ERASURE, Kind.LOSS} else event
+
+
+def _erased(
+    space: Space,
+    with_folder: Sequence[AgentSpace],
+    every: Sequence[str],
+    containing: str,
+    log_erasure: Callable[[], Erasure],
+) -> Erasure:
+    """Erase events in the files first, and then in the log."""
     going = [event for event in (space.event(f"fh:{name}") for name in every) if not event.erased]
     strings = [*_strings(space, going)]
     for agent in with_folder:
         _withdraw(agent, going)
-    log = space.log
-    erasure = log.erase(space.namespace, every, reason)
+    erasure = log_erasure()
     health_line.forget_words(space.path)
     needles = {form for text in strings for form in (text, *spellings(to_text(text)))}
     calls = side_files.erase(space.path, needles | {*(spellings(containing) if containing else ())})

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from firsthand import Exported, InvalidArgument, Memory, Verification, environment
 from firsthand.agents import settings
-from firsthand.cli import cluster, erase
+from firsthand.cli import cluster, erase, sync
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import count, shown, size, table
 from firsthand.cli.exits import DAMAGED, DONE, USAGE
@@ -35,6 +35,7 @@ def add(group: Parser) -> None:
     """Add the commands of the group."""
     _add_proofs(group)
     _add_copies(group)
+    sync.add(group)
     erase.add(group)
     cluster.add(group)
     group.command(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from firsthand.errors import Erased, PointerError, StoreDamaged, Unresolvable
 from firsthand.event import Event, Kind
@@ -167,3 +167,17 @@ def lost_in(entries: Sequence[Entry]) -> tuple[range, ...]:
     """Give the positions that losses name."""
     losses = (parse_loss(entry.event.content or b"") for entry in entries if entry.event.kind is Kind.LOSS)
     return tuple(each for loss in losses if loss is not None for each in loss.missing)
+
+
+class PieceSource:
+    """Pieces as something to read from."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces, self._rest = iter(pieces), b""
+
+    def read(self, size: int, /) -> bytes:
+        """Give at most that many bytes; none at the end."""
+        while not self._rest and (piece := next(self._pieces, None)) is not None:
+            self._rest = piece
+        piece, self._rest = self._rest[:size], self._rest[size:]
+        return piece

@@ -91,7 +91,7 @@ def event_lines(
     body = body_of(row)
     check_event_types(row)
     header_of(row, names[2], names[3])  # raises for what no restore would take
-    line = _event_line(row, body, names, {"position": row[0]} if skipped else {})
+    line = _dump({"event": event_fields(row, body, names, {"position": row[0]} if skipped else {})})
     payload = decode_body(body).payload if body is not None else b""
     if not isinstance(payload, Artifact) or (row[2], payload.digest) in written:
         return [line]
@@ -120,10 +120,10 @@ def end_line(events: int, artifacts: int, damaged: int = 0) -> bytes:
     return _dump({"end": {"events": events, "artifacts": artifacts} | ({"damaged": damaged} if damaged else {})})
 
 
-def _event_line(
+def event_fields(
     row: tuple[Any, ...], body: bytes | None, names: tuple[str, str, str, str], place: dict[str, int]
-) -> bytes:
-    """Write one event: ``row`` in the order of `rows.STORED`, names are namespace, session, agent, origin."""
+) -> dict[str, Any]:
+    """Give what an export says of an event: ``row`` as `rows.STORED`, names are namespace, session, agent, origin."""
     namespace, session, agent, origin = names
     out: dict[str, Any] = {
         "id": id_text(row[1]), "namespace": namespace, "session": session, **place, "sequence": row[4], "part": row[5],
@@ -132,7 +132,7 @@ def _event_line(
         "chain": row[15].hex(), "commitment": row[16].hex(),
     }  # fmt: skip
     if body is None:
-        return _dump({"event": out | {"erased": True}})
+        return out | {"erased": True}
     parts = decode_body(body)
     out |= {"salt": row[17].hex(), "media": _text(parts.media), "meta": _text(parts.meta)}
     out["envelope"] = _text(parts.envelope)
@@ -143,7 +143,7 @@ def _event_line(
         }  # fmt: skip
     else:
         out["content"] = _text(parts.payload)
-    return _dump({"event": out})
+    return out
 
 
 def _artifact_lines(namespace: str, artifact: Artifact, pieces: Iterable[bytes]) -> Iterator[bytes]:

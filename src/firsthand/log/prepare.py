@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from firsthand.errors import InvalidDraft
@@ -37,6 +37,7 @@ from firsthand.value import value
 
 from . import compression
 from .engine import PayloadStore
+from .rows import erased_by
 
 ENVELOPE_BYTES_MAX = 60 * 1024 * 1024  # with the rest of a body, within what compression reads again
 REASON_CHARACTERS_MAX = 1_000
@@ -323,3 +324,14 @@ def check_erasure(identifiers: Sequence[str], reason: str) -> None:
             f"an erasure takes at most {ERASE_EVENTS_MAX:,} events and a reason of {REASON_CHARACTERS_MAX:,} "
             f"characters; got {len(identifiers):,} and {len(reason):,}"
         )
+
+
+def erased_in(batches: Iterable[Batch]) -> tuple[str, ...]:
+    """Name what the erasures among events of another log destroyed there, so that it is destroyed here too."""
+    return tuple(
+        name
+        for batch in batches
+        for event in batch.events
+        if event.restored is not None and event.kind is Kind.ERASURE and event.parts is not None
+        for name in erased_by(event.parts.payload)
+    )

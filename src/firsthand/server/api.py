@@ -24,6 +24,7 @@ from firsthand.ledger.decision_log import ledger_of
 from firsthand.ledger.statements import How
 from firsthand.moment import Moment
 from firsthand.pointer import parse
+from firsthand.sync import verbs as sync
 from firsthand.value import fields, replace, value
 
 EVENTS_MAX = 1_000
@@ -175,6 +176,8 @@ VERBS = (
     _of_memory("POST", "fence"),
     _of_memory("POST", "fenced"),
     *(_of_memory("POST", name) for name in _WRITES),
+    *(Verb("POST", verb.name, (verb.answer.__doc__ or "").split("\n")[0], verb.takes, verb.answer)
+      for verb in sync.VERBS),
 )  # fmt: skip
 EXPAND = Verb("GET", "expand", "The exact bytes that a pointer addresses, by ranges.", ("address*",), _health)
 LIVE = Verb("GET", "live", "The position that was reached, as server-sent events.", ("session", "after"), _health)

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from firsthand import InvalidArgument, Memory
@@ -39,10 +39,13 @@ async def fields_of(request: Request) -> dict[str, Any]:
     if request.method == "GET":
         return dict(request.query_params)
     data = b""
-    async for piece in request.stream():
-        data += piece
-        if len(data) > (most := body_bytes_max(request.url.path)):
-            raise HTTPException(413, f"expected at most {most >> 20} MiB")
+    try:
+        async for piece in request.stream():
+            data += piece
+            if len(data) > (most := body_bytes_max(request.url.path)):
+                raise HTTPException(413, f"expected at most {most >> 20} MiB")
+    except ClientDisconnect as error:
+        raise HTTPException(400, "the request was cut off") from error
     try:
         fields = json.loads(data or b"{}")
     except (ValueError, RecursionError) as error:

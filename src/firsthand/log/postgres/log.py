@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import BinaryIO
 
 import psycopg
 
 from firsthand import moment
 from firsthand.errors import InvalidDraft, StoreNewer
-from firsthand.event import CONTENT_INLINE_MAX, Draft, Event, IdMaker, Kind, Trust
+from firsthand.event import CONTENT_INLINE_MAX, Draft, Event, IdMaker, Kind, Trust, id_bytes
 from firsthand.fence import KEY_BYTES
 from firsthand.log.export import Exported
-from firsthand.log.prepare import Batch, check_erasure, prepare
+from firsthand.log.prepare import Batch, check_erasure, erased_in, prepare
 from firsthand.log.results import Appended, Erasure, Verification
 from firsthand.log.verbs import AppendVerbs
 from firsthand.moment import Moment
@@ -88,7 +90,8 @@ class PostgresLog(AppendVerbs):
         key = number_of(batches[0].namespace)
         if any(batch.namespace != batches[0].namespace for batch in batches):
             raise InvalidDraft("the batches of one append are of one namespace")
-        return self._committer.submit(Ticket(key, batches))
+        names = erased_in(batches)
+        return self._committer.submit(Ticket(key, batches, also=partial(_follow, key, names) if names else None))
 
     def append_with(
         self, also: Callable[[psycopg.Connection], None], draft: Draft, *, namespace: str, session: str
@@ -165,3 +168,18 @@ class PostgresLog(AppendVerbs):
         """
         if self.newer:
             raise StoreNewer("a newer version of Firsthand migrated this store; this one only reads it. Upgrade it.")
+
+
+def _follow(key: int, names: Sequence[str], db: psycopg.Connection) -> None:
+    """Destroy what erasures of another log name, as far as it is here."""
+    db.execute(
+        "SELECT erase_1(%s, ARRAY (SELECT position FROM event WHERE namespace = %s AND id = ANY (%s) "
+        "AND body IS NOT NULL AND kind <> ALL (%s)))",
+        (key, key, [*_ids(names)], [Kind.ERASURE.number, Kind.LOSS.number]),
+    )
+
+
+def _ids(names: Sequence[str]) -> Iterator[bytes]:
+    for name in names:
+        with suppress(InvalidDraft):  # an erasure that names no event accounts for nothing
+            yield id_bytes(name)

@@ -136,6 +136,11 @@ class Reader(Expansion):
         """Yield the events of a session between two positions, both excluded."""
         return self.events(namespace, session=session, after=after, before=before)
 
+    def tail(self, namespace: str, session: str, sequence: int, limit: int) -> list[tuple[Any, ...]]:
+        """Give a session's rows from a sequence on, in the order of `STORED`."""
+        where = "AND s.name = %(session)s AND e.sequence >= %(sequence)s ORDER BY e.sequence LIMIT %(limit)s"
+        return [row[:19] for row in self._rows(namespace, where, session=session, sequence=sequence, limit=limit)]
+
     def latest(
         self, namespace: str, session: str, kind: Kind, *, before: int | None = None, damaged: Damaged | None = None
     ) -> Event | None:

@@ -27,11 +27,12 @@ from typing import Any
 import apsw
 
 from firsthand import moment
-from firsthand.errors import AppendError, NotAStore, StoreDamaged, StoreNewer, StoreReplaced, Unresolvable
+from firsthand.errors import AppendError, NotAStore, StoreDamaged, StoreNewer, StoreReplaced
 from firsthand.event import Artifact, Kind, Trust, decode_body, genesis, id_text, link
 from firsthand.log.disk import make_private, open_private
+from firsthand.log.expansion import PieceSource
 from firsthand.log.prepare import Batch, Prepared, Restored
-from firsthand.log.rows import body_of, erased_by, header_of
+from firsthand.log.rows import body_of, header_of
 from firsthand.log.sqlite.log import Log
 from firsthand.moment import Moment
 from firsthand.value import replace, value
@@ -219,12 +220,11 @@ class ReplicaFolder:
         return self.log.reader.head(self.namespace)[0]
 
     def _take(self, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Append rows of the engine in one transaction, and forget what they say was erased."""
+        """Append rows of the engine in one transaction; what they say was erased goes with it."""
         events = [self._with_payload(_prepared(row)) for row in rows]
         runs = groupby(zip(rows, events, strict=True), key=lambda pair: str(pair[0][20]))
         batches = tuple(Batch(self.namespace, session, tuple(event for _, event in run)) for session, run in runs)
         try:
-            self._forget([event for event in events if event.kind is Kind.ERASURE])  # first: a kill leaves none undone
             self.log.submit(batches)
             if self.log.reader.head(self.namespace) != (rows[-1][0], bytes(rows[-1][21])):
                 raise StoreDamaged(f"the head at {rows[-1][0]} is another one")
@@ -232,23 +232,13 @@ class ReplicaFolder:
             self._check(rows)
             self.discard(f"it was damaged ({error})")
 
-    def _forget(self, erasures: Sequence[Prepared]) -> None:
-        """Destroy here what erasures name."""
-        known = []
-        for event in erasures:
-            for identifier in erased_by(event.parts.payload) if event.parts is not None else ():
-                with suppress(Unresolvable):
-                    known.append(self.log.reader.event(self.namespace, identifier).id)
-        if known:
-            self.log.forget(self.namespace, known)
-
     def _with_payload(self, event: Prepared) -> Prepared:
         """Copy the large payload of an event; one that was erased since its row was read, or is damaged, stays away."""
         key = self.log.namespace_key(self.namespace)
         if event.artifact is None or self.log.artifacts.present(key, event.artifact.digest):
             return event
         try:
-            self.log.artifacts.put(key, _Pieces(self._engine.artifacts.pieces(self._number, event.artifact)))
+            self.log.artifacts.put(key, PieceSource(self._engine.artifacts.pieces(self._number, event.artifact)))
         except StoreDamaged:
             return replace(event, artifact=None)
         return event
@@ -310,16 +300,3 @@ def _prepared(row: tuple[Any, ...]) -> Prepared:
         row[1], Kind.of(row[7]), row[5], row[6], Trust.of(row[8]), header.time, row[9], row[10], row[17], row[16],
         body, row[18], artifact, id_text(row[1]), parts, Restored(Moment(row[13], row[14]), row[15], row[0]),
     )  # fmt: skip
-
-
-class _Pieces:
-    """Pieces as something to read from."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces, self._rest = pieces, b""
-
-    def read(self, size: int, /) -> bytes:
-        while not self._rest and (piece := next(self._pieces, None)) is not None:
-            self._rest = piece
-        piece, self._rest = self._rest[:size], self._rest[size:]
-        return piece

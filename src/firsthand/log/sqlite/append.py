@@ -119,7 +119,7 @@ class Appender:
         """Write batches in one transaction, have them indexed, and settle their tickets.
 
         Args:
-            also: further work of the same transaction, done first.
+            also: further work of the same transaction, done last, and not at all where a ticket was refused.
             namespace: of which nothing is left to be indexed with later events.
             mending: what is done first of all, to bring back what the log lost; then nothing is compared.
 
@@ -141,14 +141,14 @@ class Appender:
             work = self._work = self._work_of(self._work, compare=mending is None)
             if namespace is not None:
                 work.namespace(namespace)
-            if also is not None:
-                also()
             for ticket in tickets:
                 try:
                     settled.append((ticket, self._write(ticket.batch, work)))
                 except AppendError as error:
                     settled.append((ticket, error))
                     work.spare(ticket.batch)
+            if also is not None and not any(isinstance(outcome, AppendError) for _, outcome in settled):
+                also()
             work.save()
             self._db.execute("COMMIT")
             self._inodes.check(self._db)

@@ -19,7 +19,7 @@ from firsthand.errors import InvalidDraft
 from firsthand.event import Draft, Event, IdMaker, Kind, Trust
 from firsthand.log.engine import Entry, FollowingIndex, TransactionIndex
 from firsthand.log.prepare import Batch, prepare
-from firsthand.log.results import Erasure
+from firsthand.log.results import Appended, Erasure
 from firsthand.log.rows import key_of
 
 from .append import Appender
@@ -76,7 +76,7 @@ def erase(
     return Erasure(tuple(event.id for event in fresh), already, removed, artifacts_kept, pointers)
 
 
-def forget(
+def follow(
     db: apsw.Connection,
     appender: Appender,
     artifacts: ArtifactStore,
@@ -84,15 +84,18 @@ def forget(
     indexes: Sequence[TransactionIndex],
     followers: Sequence[FollowingIndex],
     *,
-    namespace: str,
+    batches: tuple[Batch, ...],
     namespace_key: int,
     events: Sequence[Event],
-) -> None:
-    """Destroy the content of events that an erasure which is in the log already names."""
-    entries = [Entry(namespace_key, event) for event in events if not event.erased]
-    if entries:
-        appender.commit((), lambda: _destroy(db, entries, followers), namespace=namespace)
+) -> tuple[Appended, ...]:
+    """Append events of another log; in the same transaction goes the content that the erasures among them name."""
+    ticket, entries = Ticket(batches, 0), [Entry(namespace_key, event) for event in events]
+    appender.commit([ticket], lambda: _destroy(db, entries, followers), namespace=batches[0].namespace)
+    if ticket.error is not None:
+        raise ticket.error
     _finish(db, artifacts, files, indexes)
+    appended: tuple[Appended, ...] = ticket.result
+    return appended
 
 
 def _destroy(db: apsw.Connection, entries: Sequence[Entry], followers: Sequence[FollowingIndex]) -> None:

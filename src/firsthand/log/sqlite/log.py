@@ -22,6 +22,7 @@ import apsw
 
 from firsthand import moment
 from firsthand.errors import (
+    InvalidDraft,
     StoreBusy,
     StoreClosed,
     StoreDamaged,
@@ -30,8 +31,9 @@ from firsthand.errors import (
     StoreNewer,
     StoreReadOnly,
     StoreReplaced,
+    Unresolvable,
 )  # fmt: skip
-from firsthand.event import CONTENT_INLINE_MAX, IdMaker
+from firsthand.event import CONTENT_INLINE_MAX, Event, IdMaker, Kind
 from firsthand.fence import KEY_BYTES
 from firsthand.log.disk import Disk, open_private
 from firsthand.log.engine import FollowingIndex, TransactionIndex
@@ -41,6 +43,7 @@ from firsthand.log.prepare import (
     check_erasure,
     decode_batch,
     encode_batch,
+    erased_in,
 )  # fmt: skip
 from firsthand.log.results import Appended, Erasure, Problem, Verification
 from firsthand.log.sqlite.export import export
@@ -52,7 +55,7 @@ from . import database, place
 from .append import Appender, LogBehind
 from .artifacts import ArtifactStore
 from .backup import Backup, backup
-from .erase import erase, forget
+from .erase import erase, follow
 from .index_files import LEFT_OUT, IndexFiles
 from .inodes import Inodes, inode_of
 from .mark import EarlierStore, Marks
@@ -299,7 +302,27 @@ class Log(AppendVerbs):
         self._writable()
 
     def _submit(self, batches: tuple[Batch, ...]) -> tuple[Appended, ...]:
-        return tuple(self._writable().submit(batches, batches[0].size_bytes if len(batches) == 1 else -1))
+        queue = self._writable()
+        if going := [event for name in erased_in(batches) if (event := self._erasable(batches[0].namespace, name))]:
+            return tuple(queue.exclusively(lambda: self._follow_erasures(batches, going)))
+        return tuple(queue.submit(batches, batches[0].size_bytes if len(batches) == 1 else -1))
+
+    def _erasable(self, namespace: str, identifier: str) -> Event | None:
+        """Give an event that an erasure of another log names; None where nothing of it is left to destroy here."""
+        try:
+            event = self.reader.event(namespace, identifier)
+        except (Unresolvable, InvalidDraft):
+            return None
+        return None if event.erased or event.kind in {Kind.ERASURE, Kind.LOSS} else event
+
+    def _follow_erasures(self, batches: tuple[Batch, ...], going: Sequence[Event]) -> tuple[Appended, ...]:
+        with self._writing():
+            self._writable().wipe()
+            drop_copies(self.root, self._disk)
+            return follow(
+                self.writer, self._appender, self.artifacts, self.index_files, self._indexes, self._followers,
+                batches=batches, namespace_key=self.namespace_key(batches[0].namespace), events=going,
+            )  # fmt: skip
 
     def namespace_key(self, namespace: str) -> int:
         """Give a namespace's number, making it on first use by a writer; 0 for a reader of an unknown one."""
@@ -450,21 +473,6 @@ class Log(AppendVerbs):
 
         result: Erasure = queue.exclusively(run)
         return result
-
-    def forget(self, namespace: str, identifiers: Sequence[str]) -> None:
-        """Destroy the content of events that an erasure in the log names: what a replica does with what it follows."""
-        queue, key = self._writable(), self.namespace_key(namespace)
-
-        def run() -> None:
-            events = [self.reader.event(namespace, identifier) for identifier in identifiers]
-            with self._writing():
-                queue.wipe()
-                forget(
-                    self.writer, self._appender, self.artifacts, self.index_files, self._indexes, self._followers,
-                    namespace=namespace, namespace_key=key, events=events,
-                )  # fmt: skip
-
-        queue.exclusively(run)
 
     @contextmanager
     def answering(self) -> Iterator[str]:

@@ -215,6 +215,16 @@ class Reader(Expansion):
         """Yield the events of a session between two positions, both excluded."""
         return self.events(namespace, session=session, after=after, before=before)
 
+    def tail(self, namespace: str, session: str, sequence: int, limit: int) -> list[tuple[Any, ...]]:
+        """Give a session's rows from a sequence on as `rows.STORED` has them, agent and origin as text."""
+        rows = self._all(
+            f"SELECT {event_rows.STORED} FROM event WHERE session = (SELECT key FROM session WHERE namespace = ? "  # noqa: S608
+            "AND name = ?) AND sequence >= ? ORDER BY sequence LIMIT ?",
+            (self.namespace_key(namespace), session, sequence, limit),
+        )
+        sql = "SELECT text FROM name WHERE key = ?"
+        return [(*row[:9], *(self._text(self._names, sql, key) for key in row[9:11]), *row[11:]) for row in rows]
+
     def latest(
         self, namespace: str, session: str, kind: Kind, *, before: int | None = None, damaged: Damaged | None = None
     ) -> Event | None:

@@ -1,0 +1,200 @@
+"""What a server answers to a store that syncs with it: seven verbs, each of one namespace.
+
+heads -> where sessions end        links -> chain hashes of single events, to find where two histories part
+pull  -> tails                     push, artifact <- tails, and large payloads piece by piece
+erasures -> ids that erasures name     erase <- what was erased on the other side of a fork, or quotes it
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from firsthand.agents.withdrawal import erasable
+from firsthand.context.quotes import quoting
+from firsthand.errors import InvalidArgument, StoreDamaged
+from firsthand.event import Artifact, Kind
+from firsthand.log.rows import erased_by
+from firsthand.memory import Memory
+from firsthand.value import asdict, value
+
+from . import tails
+
+ITEMS_MAX = 1_000
+PIECE_BYTES_MAX = 2 << 20
+PARTS = "sync"
+"""The folder of payloads that are on their way, below the store's own for what can be made again."""
+PART_S = 3_600.0
+"""After so long without a piece, a payload that was cut off is begun anew."""
+
+
+def heads(memory: Memory, asked: dict[str, Any]) -> dict[str, Any]:
+    """Give where every session ends; only that nothing came, where the namespace's head is still the one named."""
+    engine = tails.engine_of(memory)
+    head = head_of(memory)
+    is_same = asked.get("head") == head
+    sessions = () if is_same else tails.places(memory).items()
+    return {
+        "store": engine.reader.uuid().hex(), "namespace": memory.namespace, "head": head, "same": is_same,
+        "sessions": [[name, place.length, place.head] for name, place in sessions],
+    }  # fmt: skip
+
+
+def links(memory: Memory, asked: dict[str, Any]) -> list[str]:
+    """Give the chain hashes of events by session and sequence; empty for one that is not there."""
+    return [tails.chain_at(memory, session, sequence) for session, sequence in _pairs(asked["at"])]
+
+
+def pull(memory: Memory, asked: dict[str, Any]) -> dict[str, Any]:
+    """Give the events of sessions, each from a sequence on, as many as fit; and how many sessions are whole by that."""
+    events: list[dict[str, Any]] = []
+    size = done = 0
+    pairs = _pairs(asked["sessions"])
+    for pair in pairs:
+        for fields, weight in tails.read(memory, [pair]):
+            if events and (len(events) >= tails.EVENTS_MAX or size + weight > tails.BYTES_MAX):
+                return {"events": events, "done": done}
+            events.append(fields)
+            size += weight
+        done += 1
+    return {"events": events, "done": done}
+
+
+def push(memory: Memory, asked: dict[str, Any]) -> dict[str, Any]:
+    """Take tails in, link by link; say of each session what became of it, and the heads before and after."""
+    before = head_of(memory)
+    outcomes = tails.take(memory, _list(asked["events"], tails.EVENTS_MAX))
+    return {"outcomes": [asdict(outcome) for outcome in outcomes], "before": before, "after": head_of(memory)}
+
+
+def artifact(memory: Memory, asked: dict[str, Any]) -> dict[str, int]:
+    """Take the next piece of a large payload, and say how much of it is here; all of it once it is kept."""
+    log, size, offset = memory.log, asked["size"], asked.get("offset", 0)
+    try:
+        digest, piece = bytes.fromhex(asked["digest"]), base64.b64decode(asked.get("bytes", ""), validate=True)
+    except (ValueError, TypeError) as error:
+        raise InvalidArgument(f"artifact takes a digest in hexadecimal and bytes in base64; {error}") from error
+    if not (isinstance(size, int) and isinstance(offset, int)) or len(digest) != 32 or len(piece) > PIECE_BYTES_MAX:
+        raise InvalidArgument(f"artifact takes a SHA-256, a size, and at most {PIECE_BYTES_MAX:,} bytes from an offset")
+    key = log.namespace_key(memory.namespace)
+    if log.artifacts.present(key, digest):
+        return {"have": size}
+    part = _part(memory.path, f"{memory.namespace}\0{asked['digest']}")
+    here = part.stat().st_size if part.exists() else 0
+    if piece and here == offset and offset + len(piece) <= size:
+        with part.open("ab") as file:
+            file.write(piece)
+        here += len(piece)
+    if here < size:
+        return {"have": here}
+    with part.open("rb") as file:
+        stored: Artifact = log.artifacts.put(key, file)
+    part.unlink()
+    if (stored.digest, stored.size_bytes) != (digest, size):
+        raise StoreDamaged(
+            f"artifact {asked['digest']} is not what was written: its pieces hash otherwise; send it anew"
+        )
+    return {"have": size}
+
+
+def erasures(memory: Memory, asked: dict[str, Any]) -> dict[str, list[str]]:
+    """Name what the erasures in sessions destroyed, each from a sequence on; or what repeats the words of events."""
+    if "quoting" in asked:
+        here = [name for name in map(str, _list(asked["quoting"])) if erasable(memory, name)]
+        return {"ids": quoting(memory, here)}
+    return {"ids": [name for pair in _pairs(asked["sessions"]) for name in erased_from(memory, *pair)]}
+
+
+def erase(memory: Memory, asked: dict[str, Any]) -> dict[str, int]:
+    """Erase what was erased elsewhere, as far as it is here."""
+    return {"erased": erase_here(memory, map(str, _list(asked["ids"])), str(asked.get("reason", "")))}
+
+
+def erase_here(memory: Memory, names: Iterable[str], reason: str) -> int:
+    """Erase events that are here with their content, and what quotes them; give how many."""
+    here = [f"fh:{name}" for name in dict.fromkeys(names) if erasable(memory, name)]
+    return len(memory.erase(here, reason=reason).erased) if here else 0
+
+
+def erased_from(memory: Memory, session: str, sequence: int) -> Iterable[str]:
+    """Name what the erasures of a session destroyed, from a sequence on."""
+    for event in memory.log.reader.events(memory.namespace, session=session, kind=Kind.ERASURE):
+        if event.sequence >= sequence:
+            yield from erased_by(event.content or b"")
+
+
+def head_of(memory: Memory) -> str:
+    """Give the head of the namespace in the engine."""
+    position, digest = tails.engine_of(memory).reader.head(memory.namespace)
+    return f"{position}:{digest.hex()}"
+
+
+def _part(root: Path, name: str) -> Path:
+    """Give the file that a payload is put together in; those that were cut off long ago go."""
+    folder = root / "cache" / PARTS
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for path in folder.iterdir():
+        if time.time() - path.stat().st_mtime > PART_S:
+            path.unlink(missing_ok=True)
+    return folder / hashlib.sha256(name.encode()).hexdigest()
+
+
+def _list(items: Any, most: int = ITEMS_MAX) -> list[Any]:
+    if not isinstance(items, list) or len(items) > most:
+        raise InvalidArgument(f"expected a list of at most {most:,}; got {type(items).__name__}")
+    return items
+
+
+def _pairs(items: Any) -> list[tuple[str, int]]:
+    """Read pairs of a session and a sequence."""
+    pairs = [tuple(item) for item in _list(items) if isinstance(item, list)]
+    if len(pairs) != len(items) or not all(
+        len(pair) == 2 and isinstance(pair[0], str) and type(pair[1]) is int and 0 <= pair[1] < 1 << 62
+        for pair in pairs
+    ):
+        raise InvalidArgument("expected a list of pairs of a session and a sequence")
+    return pairs
+
+
+@value
+class SyncVerb:
+    """One of them.
+
+    Attributes:
+        takes: the names of what it takes; those that it must have end in ``*``.
+        right: what a principal needs for it.
+    """
+
+    answer: Callable[[Memory, dict[str, Any]], Any]
+    takes: tuple[str, ...]
+    right: str
+
+    @property
+    def name(self) -> str:
+        """Give the name below ``/v1/``."""
+        return f"sync/{self.answer.__name__}"
+
+
+VERBS = (
+    SyncVerb(heads, ("head",), "read"),
+    SyncVerb(links, ("at*",), "read"),
+    SyncVerb(pull, ("sessions*",), "read"),
+    SyncVerb(push, ("events*",), "append"),
+    SyncVerb(artifact, ("digest*", "size*", "offset", "bytes"), "append"),
+    SyncVerb(erasures, ("sessions", "quoting"), "read"),
+    SyncVerb(erase, ("ids*", "reason"), "erase"),
+)
+_MORE = {Kind.ERASURE: "erase", Kind.LEDGER: "ledger"}
+"""What the events of such a kind ask for beyond appending."""
+
+
+def rights(verb: str, asked: Mapping[str, Any]) -> set[str]:
+    """Name the rights that a call of one of these verbs takes."""
+    right = next(each.right for each in VERBS if each.name == verb)
+    events = asked["events"] if verb == "sync/push" and isinstance(asked.get("events"), list) else ()
+    kinds = {fields.get("kind") for fields in events if isinstance(fields, dict)}
+    return {right} | {more for kind, more in _MORE.items() if kind in kinds}
