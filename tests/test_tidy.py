@@ -238,6 +238,22 @@ def test_pure_modules_do_no_input_or_output():
     assert wrong == []
 
 
+def test_sqlite_is_spoken_where_its_tables_are():
+    """Only the log in SQLite and its indexes know apsw; nobody above them runs a statement or holds a connection."""
+    below = ("log.sqlite.", "index.")
+    wrong = [
+        f"{module}:{node.lineno}"
+        for module in modules()
+        if not module.name.startswith(below) and module.room != "evals"
+        for node in ast.walk(module.tree)
+        if (isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "apsw" for alias in node.names))
+        or (isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "apsw")
+        or (isinstance(node, ast.Attribute) and ast.unparse(node).endswith("reader.db") and module.name != "space")
+        or (isinstance(node, ast.Attribute) and node.attr == "execute" and not module.name.startswith("log.postgres."))
+    ]
+    assert wrong == []
+
+
 # handlers ------------------------------------------------------------------------------------------
 
 

@@ -22,17 +22,15 @@ from firsthand.context.executors import Below, Executor, open_span, unfinished
 from firsthand.context.prompt import Replay
 from firsthand.context.replay import replay
 from firsthand.event import Kind
-from firsthand.health.proof import verify
 from firsthand.hosts.import_report import ImportReport, Progress
+from firsthand.index.verification import verify
 from firsthand.ledger import statements
 from firsthand.ledger.facts import Fact, facts_standing
 from firsthand.ledger.ledger_recall import recall
 from firsthand.ledger.statements import How, Stated
 from firsthand.log.export import Exported
 from firsthand.log.restore import restore
-from firsthand.log.results import Appended, Erasure, Verification
-from firsthand.log.sqlite.backup import Backup
-from firsthand.log.sqlite.rebuild import Rebuilt
+from firsthand.log.results import Appended, Backup, Erasure, Rebuilt, Verification
 from firsthand.notes.check import Checked, check, recheck
 from firsthand.notes.claim import Claim, claims_of
 from firsthand.notes.correction import CorrectionCheck, check_correction

@@ -21,11 +21,14 @@ from firsthand.answer import kind_of
 from firsthand.errors import InvalidArgument
 from firsthand.event import Draft, Event, Kind
 from firsthand.index.text import TextIndex
+from firsthand.index.tokenizer import Tokenize, stems, tokenizer
 from firsthand.index.vectors import Vectors
+from firsthand.log.engine import TIMEOUT_MS
 from firsthand.log.prepare import check_name
-from firsthand.log.results import Appended, SessionInfo
-from firsthand.log.sqlite.log import TIMEOUT_MS, Log
-from firsthand.log.sqlite.mark import EarlierStore
+from firsthand.log.results import Appended, EarlierStore, SessionInfo
+from firsthand.log.sqlite.census import Census
+from firsthand.log.sqlite.local import LocalLog
+from firsthand.log.sqlite.log import Log
 from firsthand.pointer import Pointer
 from firsthand.value import cut
 
@@ -113,10 +116,10 @@ class Space:
         self.read_once = dict[tuple[str, str], tuple[int, Any]]()
         self._index_cache: IndexCache | None = None
 
-    def _opened(self, path: object, **options: Any) -> Log:
+    def _opened(self, path: object, **options: Any) -> LocalLog:
         """Open the log that a path or an address names."""
         if hasattr(path, "open_log"):  # of a server's `Replicas`: one pool of connections for all tenants
-            shared: Log = path.open_log(self.namespace, **options)
+            shared: LocalLog = path.open_log(self.namespace, **options)
             return shared
         address = path if isinstance(path, str) and environment.is_address(path) else ""
         root = environment.store_folder(address) if address else _folder(path)
@@ -125,8 +128,7 @@ class Space:
         from firsthand.log.postgres.replicas import open_at  # noqa: PLC0415 - an extra
 
         replicas = environment.replicas_folder(), environment.replicas_bytes_max()
-        replicated: Log = open_at(root, address, self.namespace, *replicas, **options)
-        return replicated
+        return open_at(root, address, self.namespace, *replicas, **options)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] | None = None, **options: Any) -> Self:
@@ -273,6 +275,18 @@ class Space:
         ):
             moment.doubt(behind)
             yield moment
+
+    def tokenizer(self) -> Tokenize:
+        """Give the tokenizer of the text index: from UTF-8 to the places of its words and their stems."""
+        return tokenizer(self.log.reader.db)
+
+    def stemmer(self) -> Callable[[str], list[str]]:
+        """Give the tokenizer of the text index: from a text to its stems."""
+        return stems(self.log.reader.db)
+
+    def census(self) -> Census:
+        """Count over this namespace's events by their headers."""
+        return Census(self.log.reader, self.namespace)
 
     # what follows the log ------------------------------------------------------------------------------
 

@@ -9,13 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import apsw
-
 from firsthand.errors import InvalidArgument
-from firsthand.index import vectors
-from firsthand.log.disk import Disk
-from firsthand.log.sqlite.index_files import namespaces_in
-from firsthand.log.sqlite.mend import drop_copies
 from firsthand.space import Space
 from firsthand.value import value
 
@@ -73,23 +67,8 @@ def prune(space: Space, names: Sequence[str]) -> int:
     if wrong := [name for name in names if name not in PRUNABLE]:
         raise InvalidArgument(f"expected any of {', '.join(PRUNABLE)}; got {wrong[0]!r}. Events go by: firsthand store "
                               "erase")  # fmt: skip
-    log, before = space.log, sum(size for _, size in _files(space.path))
-
-    def remove(db: apsw.Connection) -> None:
-        if "index" in names:
-            for namespace in namespaces_in(log.root):
-                log.index_files.renew(namespace)
-        if "vectors" in names:
-            with db:
-                for of_embedder in vectors.spaces(db):
-                    vectors.drop(db, of_embedder.key)
-        if {"vectors", "pages"} & {*names}:
-            db.execute("VACUUM").fetchall()
-            db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        if "damaged" in names:
-            drop_copies(log.root, Disk())
-
-    log.exclusively(remove)
+    before = sum(size for _, size in _files(space.path))
+    space.log.prune(names)
     return before - sum(size for _, size in _files(space.path))
 
 

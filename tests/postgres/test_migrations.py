@@ -9,13 +9,13 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
 import pytest
-from postgres_server import APPLICATION, OWNER, PostgresServer, installations
+from postgres_server import APPLICATION, OWNER
 
 import firsthand
 from firsthand.cli.cli import main
@@ -51,23 +51,15 @@ log.close()
 """
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    """A server for the tests of this file."""
-    started = PostgresServer(installations()["embedded"], fsync="off")
-    with psycopg.connect(started.dsn("postgres"), autocommit=True) as db:
-        db.execute("CREATE ROLE firsthand_application NOLOGIN")
-        db.execute(f"GRANT firsthand_application TO {APPLICATION}")
-    yield started
-    started.close()
-
-
 @pytest.fixture
 def database(server) -> str:
-    """A database of its own, empty."""
-    name = f"store{next(_names)}"
+    """A database of its own, in which there is no store yet."""
+    name = f"empty{next(_names)}"
     with psycopg.connect(server.dsn("postgres"), autocommit=True) as db:
         db.execute(f"CREATE DATABASE {name} OWNER {OWNER}")
+        if db.execute("SELECT FROM pg_roles WHERE rolname = 'firsthand_application'").fetchone() is None:
+            db.execute("CREATE ROLE firsthand_application NOLOGIN")
+        db.execute(f"GRANT firsthand_application TO {APPLICATION}")
     return name
 
 

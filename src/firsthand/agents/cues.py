@@ -23,7 +23,6 @@ from firsthand.agents import files, validity
 from firsthand.agents.episode_names import topic_of
 from firsthand.errors import InvalidArgument
 from firsthand.event import Event, Kind
-from firsthand.index.tokenizer import stems
 from firsthand.index.words import spaceless_pairs
 from firsthand.ledger.effect import Effect
 from firsthand.notes.sources import FILE
@@ -91,7 +90,7 @@ def cues_of(agent: AgentSpace, text: str, *, tokens_max: int = TOKENS_MAX) -> Cu
 
     A message of a word or two that shares none with a name brings up none.
     """
-    funnel, asked = validity.funnel(agent.space), words_of(text, stems(agent.space.log.reader.db))
+    funnel, asked = validity.funnel(agent.space), words_of(text, agent.space.stemmer())
     names = names_of(agent)
     while True:
         chosen = cues(names, asked, tokens_max=tokens_max)
@@ -177,7 +176,7 @@ def names_of(agent: AgentSpace) -> tuple[Named, ...]:
     """Give the names of an agent's episodes, knowledge and entities, the newest first."""
     space = agent.space
     key, head = ("names", agent.name), space.log.reader.head(space.namespace)[0]
-    cut = stems(space.log.reader.db)
+    cut = space.stemmer()
     known: dict[str, Named]
     through, known = space.read_once.get(key, (0, {}))
     if any(space.events(kind=Kind.ERASURE, after=through, limit=1)):

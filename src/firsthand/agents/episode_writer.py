@@ -26,10 +26,10 @@ from firsthand.agents.session_record import STRINGS, SessionRecord
 from firsthand.answer import Outcome, Query
 from firsthand.errors import FirsthandError, InvalidArgument
 from firsthand.event import INJECTED, Draft, Event, Kind, Trust
+from firsthand.index.frequency import shares
 from firsthand.ledger.ledger_recall import recall
 from firsthand.moment import Moment, clock
 from firsthand.notes.sources import SOURCES
-from firsthand.recall.lookup import shares
 from firsthand.space import Space
 from firsthand.unasked.volunteer import Piece
 from firsthand.value import replace, value

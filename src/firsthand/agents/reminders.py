@@ -26,7 +26,6 @@ from firsthand.answer import Answer, Band, Hit, Outcome, Query, Scope
 from firsthand.event import Event, Kind, Trust
 from firsthand.formats.commands import doing, failure, paths
 from firsthand.hosts.requests import is_answer, is_asked
-from firsthand.index.tokenizer import stems
 from firsthand.index.words import exact_strings
 from firsthand.ledger.decision_log import LedgerLog
 from firsthand.ledger.ledger_recall import recall
@@ -91,7 +90,7 @@ def remind(
     space, until = agent.space, time.monotonic() + deadline_ms / 1000
     if not is_asked(text):
         return Reminder(skipped="a command of the host")
-    if len(words_of(text, stems(space.log.reader.db))) < 2 and not exact_strings(text):
+    if len(words_of(text, space.stemmer())) < 2 and not exact_strings(text):
         return Reminder(skipped="a message of one word")
     # What the session itself said stands in its window, and the message would answer itself.
     others = replace(agent.scope(across=settings.across), without_sessions=(session, f"{session}/agent-*"))
@@ -192,7 +191,7 @@ def _piece(space: Space, hit: Hit, text: str) -> Piece | None:
         call = next((event for event in before if call_id and event.meta.get("call_id") == call_id), None)
         if call is None:
             return Piece("", (hit.pointer,), time=hit.time)
-        cut = stems(space.log.reader.db)
+        cut = space.stemmer()
         asked, tool, command = {*words_of(text, cut)}, str(call.meta.get("tool")), command_of(call.text)
         looks = looks_only(command) if command else bool(paths(call.text))
         looks = looks or failure(result.meta, result.text, command) is not None

@@ -1,4 +1,4 @@
-"""The commands of the group store for its owner in PostgreSQL: tables made or migrated."""
+"""The commands of the group store for its owner in PostgreSQL: tables made, migrated, and spread over nodes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from types import ModuleType
 
 from firsthand import InvalidArgument
-from firsthand.cli.arguments import Parser
+from firsthand.cli.arguments import Parser, number
 from firsthand.cli.exits import DONE
 from firsthand.cli.output import Output
 from firsthand.environment import extra_command
@@ -21,6 +21,14 @@ def add(group: Parser) -> None:
         """,
     )  # fmt: skip
     command.add_argument("dsn", metavar="DSN", help="address of the database, with the role that owns it")
+    command = group.command(
+        "distribute", _distribute, "Spread a store over the nodes of a Citus cluster.",
+        """
+        firsthand store distribute postgresql://owner@coordinator.example/store
+        """,
+    )  # fmt: skip
+    command.add_argument("dsn", metavar="DSN", help="address of the coordinator, with the role that owns the store")
+    command.add_argument("--shards", type=number(1, 4096), default=32, metavar="N", help="of a new one; default: 32")
 
 
 def _migrate(chosen: argparse.Namespace, out: Output) -> int:
@@ -33,6 +41,19 @@ def _migrate(chosen: argparse.Namespace, out: Output) -> int:
         out.line(f"migrated to version {step.number}: {step.name}")
     if not steps:
         out.line("the store is of this version already")
+    return DONE
+
+
+def _distribute(chosen: argparse.Namespace, out: Output) -> int:
+    """Distribute what is not distributed yet."""
+    names = _postgres().distribute(chosen.dsn, chosen.shards)
+    if out.as_json:
+        out.json(list(names))
+        return DONE
+    for name in names:
+        out.line(f"distributed {name}")
+    if not names:
+        out.line("everything is distributed already")
     return DONE
 
 

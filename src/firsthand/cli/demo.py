@@ -15,8 +15,6 @@ import tempfile
 import time
 from pathlib import Path
 
-import apsw
-
 from firsthand import Memory, Outcome
 from firsthand.agents.agent import agent_in
 from firsthand.agents.hook_answer import answer_hook
@@ -26,6 +24,7 @@ from firsthand.cli.exits import DAMAGED, DONE, USAGE
 from firsthand.cli.inspect import link
 from firsthand.cli.output import Output
 from firsthand.environment import NAMESPACE, for_commands
+from firsthand.log.sqlite.salvage import Salvage
 from firsthand.moment import now
 
 SESSION = "claude-code:monday"
@@ -172,11 +171,7 @@ def _damage_a_copy(memory: Memory, copy: Path, story: Story) -> None:
 
 def _flip(file: Path, position: int) -> None:
     """Change one bit in the middle of an event's body, in the database file itself."""
-    database = apsw.Connection(str(file))
-    try:
-        body = database.execute("SELECT body FROM event WHERE key = ?", (position,)).get
-    finally:
-        database.close()
+    body = Salvage(file).rows[position][18]
     assert isinstance(body, bytes), "the event was just recorded"
     changed = bytearray(body)
     changed[len(body) // 2] ^= 1

@@ -21,8 +21,8 @@ from firsthand.context.receipt import Left, Receipt, Reflection, make, spans, to
 from firsthand.context.receipt_topics import Question, questions
 from firsthand.errors import PointerError, StoreDamaged
 from firsthand.event import INJECTED, Draft, Event, IdMaker, Kind, Trust, to_bytes
-from firsthand.log.sqlite.read import Reader
-from firsthand.recall.lookup import shares
+from firsthand.index.frequency import shares
+from firsthand.log.engine import LogReader
 from firsthand.recall.search import recall
 from firsthand.space import Space
 from firsthand.value import replace, value
@@ -62,7 +62,7 @@ def compact(
     planned, unproven = _provable(fold, window, overhead_tokens, forced=forced)
     if not planned.leaves and not earlier:
         return None
-    after = _applied(fold, window, planned)
+    after = _applied(fold, space, window, planned)
     after = replace(after, cycle=max(after.cycle, window.cycle + 1))
     reflection = _reflect(fold, space, planned.leaves)
     totals = fold.receipt.totals if fold.receipt is not None else Reflection()
@@ -73,21 +73,21 @@ def compact(
     return _drafted(fold, after, made)
 
 
-def shed(fold: Fold) -> tuple[Left, ...]:
+def shed(fold: Fold, space: Space) -> tuple[Left, ...]:
     """Let what has no room leave a window that only grows since its session is read for the first time."""
     if fold.tokens <= SHED_SHARE * fold.budget.tokens_max:
         return ()
     window = fold.window
     planned, _ = _provable(fold, window, 0, forced=False, just_read=True)
-    fold.adopt(replace(_applied(fold, window, planned), cycle=window.cycle))
+    fold.adopt(replace(_applied(fold, space, window, planned), cycle=window.cycle))
     return spans(planned)
 
 
-def _applied(fold: Fold, window: Window, planned: Plan) -> Window:
+def _applied(fold: Fold, space: Space, window: Window, planned: Plan) -> Window:
     """Carry a plan out, with the terms of what leaves: of a long run, those of events from all along it."""
 
     def frequency(words: Collection[str]) -> dict[str, float]:
-        return shares(fold.reader, fold.namespace, words)
+        return shares(space.log.reader, fold.namespace, words)
 
     leaves = tuple(replace(departure, items=tuple(_with_terms(fold, departure.items))) for departure in planned.leaves)
     return apply(window, replace(planned, leaves=leaves), frequency, count=fold.counter)
@@ -101,7 +101,7 @@ def _with_terms(fold: Fold, items: Sequence[Item]) -> Iterator[Item]:
         yield replace(item, terms=terms(event.text)) if read else item
 
 
-def proven(reader: Reader, namespace: str, items: Sequence[Item]) -> frozenset[str]:
+def proven(reader: LogReader, namespace: str, items: Sequence[Item]) -> frozenset[str]:
     """Give the ids of those items that the log proves to have: read back whole, and what was written.
 
     An event proves itself by its commitment, an artifact by its address.
@@ -118,7 +118,7 @@ def proven(reader: Reader, namespace: str, items: Sequence[Item]) -> frozenset[s
     return frozenset(proven_ids & {item.id for item in items})
 
 
-def _read_back(reader: Reader, namespace: str, positions: Sequence[int]) -> Iterable[Event]:
+def _read_back(reader: LogReader, namespace: str, positions: Sequence[int]) -> Iterable[Event]:
     try:
         return reader.events_at(namespace, positions)
     except StoreDamaged:

@@ -17,7 +17,7 @@ from firsthand.context import short_text, task_observer, task_state
 from firsthand.context.receipt import Receipt, from_json
 from firsthand.errors import FormatError, PointerError, StoreDamaged
 from firsthand.event import INJECTED, PART, Event, Kind, to_text
-from firsthand.log.sqlite.read import Reader
+from firsthand.log.engine import LogReader
 from firsthand.tokens import TokenCounter
 from firsthand.value import replace, value
 from firsthand.window import ACCESSES_KEPT, HISTORY, SYSTEM, Budget, Item, Marker, Window
@@ -58,7 +58,7 @@ class Fold:
 
     def __init__(
         self,
-        reader: Reader,
+        reader: LogReader,
         namespace: str,
         session: str,
         budget: Budget,

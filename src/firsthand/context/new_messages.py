@@ -18,7 +18,7 @@ from typing import Any
 from firsthand.errors import Erased, FormatError, StoreDamaged
 from firsthand.event import PART
 from firsthand.formats import canonical
-from firsthand.log.sqlite.read import Reader
+from firsthand.log.engine import LogReader
 from firsthand.window import HISTORY
 
 Digests = Sequence[bytes | None]
@@ -66,7 +66,7 @@ def digest(message: Mapping[str, Any]) -> bytes:
     return hashlib.sha256(canonical.dump(message)).digest()[:_DIGEST_BYTES]
 
 
-def known(reader: Reader, namespace: str, session: str, format: str | None) -> list[bytes | None]:  # noqa: A002
+def known(reader: LogReader, namespace: str, session: str, format: str | None) -> list[bytes | None]:  # noqa: A002
     """Give the digests of a session's messages of a format; None takes all that have one."""
     digests: list[bytes | None] = []
 

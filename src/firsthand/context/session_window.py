@@ -348,7 +348,7 @@ class SessionWindow:
 
     def _shed(self, fold: Fold) -> None:
         """Keep a long session that is read for the first time from filling the memory; one receipt tells what left."""
-        self._left += shed(fold)
+        self._left += shed(fold, self._space)
 
     # what is given -----------------------------------------------------------------------------------
 

@@ -30,11 +30,11 @@ from firsthand.agents.pulse import CANARY
 from firsthand.answer import Query
 from firsthand.errors import FirsthandError
 from firsthand.event import Event
-from firsthand.health import rows
 from firsthand.health.report import Finding, Rate, Stage, broken, note
 from firsthand.health.surroundings import commands
 from firsthand.hosts.installation import Installed
 from firsthand.hosts.registration import LAUNCHER
+from firsthand.index.check import lacking
 from firsthand.ledger.ledger_recall import recall
 from firsthand.moment import Moment
 from firsthand.space import Space
@@ -181,10 +181,10 @@ def _travel(root: Path, month: str, call: Call) -> tuple[Stage | None, str, byte
             return Stage.INDEX, why, call(asks, question, name)
         # 3) retrievable
         answer = recall(space, Query(question))
-        lacking = event.position in rows.lacking(space, [event.position])
+        is_lacking = event.position in lacking(space.log.reader, space.namespace, [event.position])
     answered = call(asks, question, name)
     if not any(hit.position == event.position for hit in answer.hits):
-        stage = Stage.INDEX if lacking else Stage.RECALL
+        stage = Stage.INDEX if is_lacking else Stage.RECALL
         return stage, "; ".join(answer.notes) or f"recall says {answer.outcome}", answered
     # 4) shown
     if word.encode() not in answered:

@@ -28,8 +28,8 @@ from firsthand.answer import Answer, Query, Scope
 from firsthand.errors import PointerError, StoreDamaged
 from firsthand.event import Event, Kind
 from firsthand.health.report import AgentHealth, Finding, Rate, Stage, broken, degraded, note
-from firsthand.health.rows import lacking
 from firsthand.health.stages import Inside
+from firsthand.index.check import lacking
 from firsthand.ledger.effect import Effect
 from firsthand.ledger.ledger_recall import recall
 
@@ -142,7 +142,7 @@ def _lost(agent: AgentSpace, written: Sequence[Episode]) -> set[str]:
             agent.space.expand(episode.pointer)
         except (PointerError, StoreDamaged):
             positions.pop(episode.name, None)
-    gone = lacking(agent.space, [*positions.values()])
+    gone = lacking(agent.space.log.reader, agent.space.namespace, [*positions.values()])
     return {episode.name for episode in written if positions.get(episode.name) in {None, *gone}}
 
 

@@ -29,7 +29,7 @@ from firsthand.agents.injections import fields_of
 from firsthand.answer import Query, Scope
 from firsthand.errors import PointerError, StoreDamaged
 from firsthand.event import Event, Kind, texts
-from firsthand.health import rows
+from firsthand.index.check import lacking
 from firsthand.recall.page import is_spoken
 from firsthand.recall.search import recall
 from firsthand.value import field, value
@@ -136,7 +136,7 @@ def _pipeline(agent: AgentSpace, wanted: Event, seen: _Session) -> Failure | Non
         if wanted.position > position:
             what = f"the {name} index stopped at position {position:,}, before {wanted.pointer}: {fault}"
             return Failure(Mode.PIPELINE, what, _REBUILD)
-    if rows.lacking(agent.space, [wanted.position]):
+    if lacking(agent.space.log.reader, agent.space.namespace, [wanted.position]):
         what = f"{wanted.pointer} is in the log and has no row in the text index"
         return Failure(Mode.PIPELINE, what, _REBUILD)
     if seen.degraded and wanted.pointer not in seen.shown:

@@ -1,10 +1,6 @@
-"""The whole proof of a store, and the proof of an erasure.
+"""The proof of an erasure.
 
-A store: the log derived again, then its text index and vectors against the log. The
-invariant: what is damaged is reported once, by the log's own check, and hides nothing
-about the rest; it cannot be indexed, so the index is compared without it.
-
-An erasure: whole source records go, since what stands around one content may hold words
+Whole source records go, since what stands around one content may hold words
 of the others. Strings drawn from the content beforehand are recalled afterwards and lead to
 no erased event, the pointers expand to nothing, and the chain still verifies.
 """
@@ -12,29 +8,20 @@ no erased event, the pointers expand to nothing, and the chain still verifies.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
-
-import apsw
 
 from firsthand import environment
 from firsthand.answer import Query
-from firsthand.errors import Erased, StoreDamaged
+from firsthand.errors import Erased
 from firsthand.event import Event, Kind
-from firsthand.index import vector_check
-from firsthand.index.check import check, deep_check
-from firsthand.index.text import NAME
+from firsthand.index.verification import verify
 from firsthand.ledger.ledger_recall import recall
-from firsthand.log.results import Problem, Verification
-from firsthand.log.rows import POSITION_MAX
 from firsthand.log.sqlite.log import Log
 from firsthand.log.sqlite.mend import Lack
-from firsthand.log.sqlite.read import Reader
 from firsthand.space import Space
-from firsthand.value import replace, value
+from firsthand.value import value
 
-DEEP_EVENTS_MAX = 20_000
 STRINGS_MAX = 12
 _STRING = re.compile(r"[^\s\"'<>(){}\[\],;]{4,80}")
 _READ_BYTES = 1 << 20  # of an event, to draw strings from
@@ -54,68 +41,6 @@ def accept_head(store: str | Path | None = None) -> tuple[Lack, ...]:
         return log.accept_head()
     finally:
         log.close()
-
-
-def verify(
-    log: Log,
-    namespace: str,
-    *,
-    heads: Sequence[str] = (),
-    deep: bool | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> Verification:
-    """Verify a store, and heads of one of its namespaces, whose head alone is given; see `Memory.verify`."""
-    verified = log.verify(namespace=namespace, heads=heads, progress=progress)
-    problems, notes = [*verified.problems], [*verified.notes]
-    deep = verified.events <= DEEP_EVENTS_MAX if deep is None else deep
-    if deep and any(problem.where == "database" for problem in problems):
-        deep = False
-        notes.append("the text index was not derived again, since other things are wrong")
-    with log.snapshot() as db:
-        of_vectors = vector_check.check(db)
-        problems += [Problem("index", fault) for fault in of_vectors]
-        namespaces = _namespaces(db)
-    left_out = 0
-    for key, name in namespaces:
-        damaged = {
-            problem.position
-            for problem in verified.problems
-            if problem.where in {"event", "artifact"} and problem.namespace == name
-        }
-        left_out += len(damaged)
-        faults = _check(log.reader, key, damaged, deep=deep, vectors=not of_vectors)
-        problems += [Problem("index", f"namespace {name!r}: {fault}") for fault in faults]
-    if deep and left_out:
-        notes.append(f"the text index was compared with the log without {left_out:,} damaged events")
-    own = {name: head for name, head in verified.heads.items() if name == namespace}  # the others are no one's to name
-    return replace(verified, problems=tuple(problems), notes=tuple(notes), heads=own)
-
-
-def _check(reader: Reader, key: int, damaged: Collection[int], *, deep: bool, vectors: bool) -> list[str]:
-    """Compare what is derived of one namespace with the log, both as they are at one moment: others may be writing.
-
-    Args:
-        deep: also derive it again.
-        vectors: also the vectors.
-    """
-    with reader.at_one_moment(key) as db:
-        try:
-            reached = reader.reached(key, NAME)
-            faults = check(db, key, reached, damaged)
-        except (StoreDamaged, apsw.CorruptError) as error:  # of the log's own pages, which it has said already
-            return [f"the text index cannot be compared with the log ({error})"]
-        if not deep or faults:
-            return faults
-        through = reached.position
-        faults += deep_check(db, key, reader.batches(key, through) if through else (), reader, damaged)
-        if vectors:
-            faults += vector_check.deep_check(db, key, reader.batches(key, POSITION_MAX), reader, damaged)
-        return faults
-
-
-def _namespaces(db: apsw.Connection) -> list[tuple[int, str]]:
-    rows: list[Any] = db.execute("SELECT key, name FROM namespace ORDER BY key").fetchall()
-    return [(key, name) for key, name in rows if isinstance(key, int) and isinstance(name, str)]
 
 
 # an erasure -----------------------------------------------------------------------------------------

@@ -19,12 +19,12 @@ from firsthand.agents import files, health_line
 from firsthand.answer import Outcome, Query, Scope
 from firsthand.errors import StoreDamaged
 from firsthand.event import Event, Kind
-from firsthand.health import rows
-from firsthand.health.proof import verify
 from firsthand.health.report import Finding, Stage, broken, degraded, note
 from firsthand.health.surroundings import Look
+from firsthand.index.check import lacking
 from firsthand.index.reach import reach
 from firsthand.index.text import NAME
+from firsthand.index.verification import verify
 from firsthand.log.sqlite.mend import FOLDER
 from firsthand.moment import Moment
 from firsthand.recall.search import recall
@@ -67,7 +67,7 @@ class Inside:
     @property
     def names(self) -> list[str]:
         """The agents to look at, those that did something last first."""
-        return [self.look.agent] if self.look.agent else rows.agents(self.space)
+        return [self.look.agent] if self.look.agent else _agents(self.space)
 
     def agents(self) -> Iterator[AgentSpace]:
         """Yield those of them that there is time for."""
@@ -80,7 +80,7 @@ class Inside:
 
 def clock(seen: Inside) -> Iterator[Finding]:
     """Look whether the clock runs behind what the log has, or events are told from the future."""
-    ingested, happened = rows.clocks(seen.space, NEWEST_EVENTS)
+    ingested, happened = seen.space.census().clocks(NEWEST_EVENTS)
     now = seen.now.microseconds
     ago = "" if ingested is None else f" ({health_line.age((now - ingested) / 1e6)} ago)"
     seen.figures["events"] = f"{seen.head:,}"
@@ -142,8 +142,8 @@ def index(seen: Inside) -> Iterator[Finding]:
         yield broken(Stage.INDEX, f"the {name} index stopped at position {position:,} of {head:,}: {fault}", REBUILD)
     if faults or at is None or not head:
         return
-    asked = rows.chosen(seen.space, at.through, NEWEST_EVENTS)
-    gone = rows.lacking(seen.space, asked)
+    asked = seen.space.census().spread(at.through, NEWEST_EVENTS)
+    gone = lacking(reader, seen.space.namespace, asked)
     if gone:
         what = f"the text index lacks {len(gone):,} of {len(asked):,} events asked for, the first at {min(gone):,}"
         yield broken(Stage.INDEX, f"{what}: it says that it has them", REBUILD)
@@ -222,3 +222,9 @@ def agents_files(seen: Inside) -> Iterator[Finding]:
             yield degraded(Stage.FILES, what, "save it as text in UTF-8, or take it away", agent.name)
         if others:
             yield note(Stage.FILES, f"{len(others):,} files are not followed: {others[0]}", agent=agent.name)
+
+
+def _agents(space: Space) -> list[str]:
+    """Name the agents of the namespace, those that did something last first."""
+    sessions = sorted(space.sessions(), key=lambda info: -info.last_position)
+    return [info.name.removeprefix("agent:") for info in sessions if info.name.startswith("agent:")]

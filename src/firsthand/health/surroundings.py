@@ -20,7 +20,7 @@ from firsthand.agents import faults, health_line, jobs, settings
 from firsthand.agents.pulse import Fired
 from firsthand.agents.waiting_calls import KeptCalls
 from firsthand.environment import extra_command
-from firsthand.health import rows
+from firsthand.event import Kind
 from firsthand.health.report import Finding, Stage, broken, degraded, note
 from firsthand.hosts.hook import HookEvent
 from firsthand.hosts.installation import Installed
@@ -39,6 +39,7 @@ OVERDUE_S = 3_600
 FAULTS_RECENT_S = 86_400
 SPOOL_OLD_S = 120
 """A transcript is waited for half as long."""
+_WORDS = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_CALL, Kind.TOOL_RESULT)
 _RUN = "firsthand agent jobs --run"
 
 
@@ -112,7 +113,7 @@ class Around:
 
     def last_of_host(self, host: str) -> float | None:
         """Say when something of a host's sessions was last written, in seconds since 1970; None for never."""
-        last = None if self.space is None else rows.last_of_host(self.space, host)
+        last = None if self.space is None else self.space.census().last_taken(f"{host}:", _WORDS)
         return None if last is None else last / 1e6
 
 

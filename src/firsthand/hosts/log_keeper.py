@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-import apsw
-
 from firsthand.hosts.intake import Cursor, Placed
 from firsthand.hosts.intake_rules import CaptureRules
 from firsthand.log.prepare import DraftGroup
-from firsthand.log.sqlite.log import Log
+from firsthand.log.sqlite.local import LocalLog
 
 
 class LogKeeper:
     """Takes records into one namespace of a log, and keeps how far each source was read."""
 
-    def __init__(self, log: Log, namespace: str, rules: CaptureRules | None = None) -> None:
+    def __init__(self, log: LocalLog, namespace: str, rules: CaptureRules | None = None) -> None:
         self._log, self._namespace = log, namespace
         self.rules = rules or CaptureRules()
         self.fence_key = log.reader.fence_key()
@@ -32,18 +30,9 @@ class LogKeeper:
 
     def cursor(self, source_key: str) -> Cursor | None:
         """Give the cursor kept for a source; None when there is none."""
-        db = self._log.reader.db
-        key = self._log.reader.namespace_key(self._namespace)
-        text = db.execute("SELECT cursor FROM source WHERE namespace = ? AND key = ?", (key, source_key)).get
-        return Cursor.from_text(text) if isinstance(text, str) else None
+        text = self._log.cursor(self._namespace, source_key)
+        return None if text is None else Cursor.from_text(text)
 
     def save_cursors(self, cursors: Mapping[str, Cursor]) -> None:
         """Keep cursors; their records are on disk already."""
-        key = self._log.namespace_key(self._namespace)
-
-        def save(db: apsw.Connection) -> None:
-            rows = [(key, name, cursor.to_text()) for name, cursor in cursors.items()]
-            with db:
-                db.executemany("INSERT OR REPLACE INTO source VALUES (?, ?, ?)", rows)
-
-        self._log.exclusively(save)
+        self._log.save_cursors(self._namespace, {name: cursor.to_text() for name, cursor in cursors.items()})

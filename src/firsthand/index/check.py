@@ -12,13 +12,16 @@ from typing import Any
 
 import apsw
 
-from firsthand.log.engine import ContentReader, Entry
+from firsthand.log.engine import Entry
+from firsthand.log.payload import ContentReader
 from firsthand.log.rows import POSITION, key_of
 from firsthand.log.sqlite.index_files import Reached, schema_of
+from firsthand.log.sqlite.read import Reader
 
 from . import vocabulary
 from .blocks import COLUMNS, Row, numbers_of, parts_of, unpack
 from .index_rows import ERASED
+from .reach import reach
 from .text import VERSION, TextIndex, blocks_from, state_of
 
 _REBUILD = "run 'firsthand store rebuild'"
@@ -82,7 +85,7 @@ def columns_of(db: apsw.Connection, namespace: int) -> Iterator[Row]:
         yield from unpack(data)
 
 
-def events_without_rows(db: apsw.Connection, namespace: int, positions: Collection[int]) -> set[int]:
+def _without_rows(db: apsw.Connection, namespace: int, positions: Collection[int]) -> set[int]:
     """Give those of some events, none of them erased, that have no row with their words.
 
     Costs the positions of all rows, a tenth of what `check` does.
@@ -95,6 +98,22 @@ def events_without_rows(db: apsw.Connection, namespace: int, positions: Collecti
     sql = f"SELECT id FROM text_{namespace}_docsize WHERE id IN carray(?)"  # noqa: S608 - a number
     filled = _all(db, sql, (apsw.carray(array("q", rows)),)) if rows else []
     return set(positions) - {rows[row] for (row,) in filled}
+
+
+def lacking(reader: Reader, namespace: str, positions: Collection[int]) -> set[int]:
+    """Give those of some events that the text index has no row for, though it has those around them.
+
+    It asks for the very rows of events, never how far the index believes to reach. The newest few wait to be indexed
+    together, and are found in the log meanwhile: they lack nothing, unless the index has stopped.
+    """
+    key = reader.namespace_key(namespace)
+    at = reach(reader, key, reader.head(namespace)[0])
+    if not at.fault:
+        positions = {position for position in positions if position <= at.through}
+    try:
+        return _without_rows(reader.indexed(key), key, positions)
+    except (apsw.SQLError, apsw.CorruptError):
+        return set(positions)  # a table that cannot be read has no row that anybody finds
 
 
 def deep_check(

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from firsthand.log.sqlite.log import Log
+from firsthand.log.sqlite.local import LocalLog
 from firsthand.value import value
 
 from . import vectors
@@ -69,7 +69,7 @@ class Scores:
 class Dense:
     """What a namespace has of vectors, with the embedder at hand. Threads may share it."""
 
-    def __init__(self, log: Log, namespace: str, embedder: Embedder) -> None:
+    def __init__(self, log: LocalLog, namespace: str, embedder: Embedder) -> None:
         self._log, self._namespace, self.embedder = log, namespace, embedder
         self._background = Background(VectorFollower(log, namespace, embedder).step)
 
@@ -134,7 +134,7 @@ class Dense:
         return f"vectors do not follow: {self.fault}" if self.fault else ""
 
 
-def states(log: Log, namespace: str, dense: Dense | None) -> tuple[VectorSpace, ...]:
+def states(log: LocalLog, namespace: str, dense: Dense | None) -> tuple[VectorSpace, ...]:
     """Tell the spaces of a namespace, oldest first; that of the embedder at hand too when it is not begun yet."""
     current = None if dense is None else identity_of(dense.embedder)
     followed = [

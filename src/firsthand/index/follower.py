@@ -28,7 +28,7 @@ from firsthand.errors import ModelError, StoreDamaged
 from firsthand.log.disk import make_private, open_private, translated
 from firsthand.log.rows import POSITION, key_of
 from firsthand.log.sqlite.database import translating
-from firsthand.log.sqlite.log import Log
+from firsthand.log.sqlite.local import LocalLog
 from firsthand.value import value
 
 from . import vectors
@@ -65,7 +65,7 @@ class _Batch:
 class VectorFollower:
     """Brings the vectors of one namespace by one embedder up to date, a step at a time. One thread may use it."""
 
-    def __init__(self, log: Log, namespace: str, embedder: Embedder) -> None:
+    def __init__(self, log: LocalLog, namespace: str, embedder: Embedder) -> None:
         self._log, self._name, self._embedder = log, namespace, embedder
         self._identity = identity_of(embedder)
         self._texts_max = TEXTS_MIN

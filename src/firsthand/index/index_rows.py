@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from firsthand.event import Event, Kind
-from firsthand.log.engine import ContentReader
+from firsthand.log.payload import ContentReader
 from firsthand.value import value
 
 from . import words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from firsthand.index.dense import Dense, VectorSpace, states
 from firsthand.index.reach import reach
 from firsthand.index.text import NAME
-from firsthand.log.sqlite.log import Log
+from firsthand.log.sqlite.local import LocalLog
 from firsthand.log.sqlite.read import Reader
 from firsthand.log.sqlite.schema import DATABASE_FILE
 from firsthand.value import value
@@ -44,7 +44,7 @@ class Stats:
     vector_fault: str
 
 
-def measure(log: Log, namespace: str, dense: Dense | None = None) -> Stats:
+def measure(log: LocalLog, namespace: str, dense: Dense | None = None) -> Stats:
     """Measure a store and one namespace of it; costs one pass over the namespace's rows."""
     reader, db = log.reader, log.reader.db
     key = reader.namespace_key(namespace)

@@ -23,7 +23,8 @@ from typing import Any
 import apsw
 
 from firsthand.event import Event
-from firsthand.log.engine import ContentReader, Entry
+from firsthand.log.engine import Entry
+from firsthand.log.payload import ContentReader
 from firsthand.log.rows import key_of
 from firsthand.log.sqlite.index_files import schema_of
 from firsthand.value import replace, value
@@ -78,7 +79,7 @@ class IndexState:
 
 
 class TextIndex:
-    """Keeps the text index of a store; see `firsthand.log.engine.TransactionIndex`."""
+    """Keeps the text index of a store; see `firsthand.log.sqlite.index_port.TransactionIndex`."""
 
     name = NAME
 

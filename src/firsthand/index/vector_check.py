@@ -14,7 +14,8 @@ from typing import Any
 import apsw
 
 from firsthand.errors import StoreDamaged
-from firsthand.log.engine import ContentReader, Entry
+from firsthand.log.engine import Entry
+from firsthand.log.payload import ContentReader
 from firsthand.log.rows import key_of
 
 from . import vectors

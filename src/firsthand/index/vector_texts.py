@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from firsthand.event import Event
-from firsthand.log.engine import ContentReader
+from firsthand.log.payload import ContentReader
 
 from . import words
 from .embed.port import Embedder

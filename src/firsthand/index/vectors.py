@@ -136,7 +136,7 @@ def intact(number: int, data: bytes, dimension: int) -> bool:
 
 
 class Vectors:
-    """The vectors of a store as the log knows them; see `firsthand.log.engine.FollowingIndex`."""
+    """The vectors of a store as the log knows them; see `firsthand.log.sqlite.index_port.FollowingIndex`."""
 
     name = NAME
 

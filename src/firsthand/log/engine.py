@@ -1,97 +1,28 @@
-"""What the log asks of an index that its writer keeps, and what it gives to one that reads.
+"""The port of a log: what every engine does, and what its callers may ask of it.
 
-The log does not know its indexes. `memory` hands it those that its writer keeps in
-files of their own, behind three verbs, and those that lie in its file, behind two.
+`log.sqlite.log.Log` keeps a store in a folder, `log.postgres.log.PostgresLog` on a server for many machines. The
+invariants I1 to I8 of an engine stand in docs/log-format.md, "Engines"; one suite holds both to them. What also
+answers recall is a `log.sqlite.local.LocalLog`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import BinaryIO, Protocol
 
-import apsw
-
-from firsthand.event import Artifact, ByteSource, Event
+from firsthand.event import Draft, Event, Kind
+from firsthand.pointer import Pointer
 from firsthand.value import value
 
+from .export import Exported
+from .payload import PayloadStore
+from .prepare import DraftGroup
+from .results import Appended, Damaged, Erasure, SessionInfo, Verification
 
-class ContentReader(Protocol):
-    """Reads an event's whole payload in pieces, wherever it is kept."""
-
-    def pieces(self, event: Event) -> Iterator[bytes]:
-        """Yield the payload in order, in pieces of at most 1 MiB; nothing for an erased event.
-
-        Raises:
-            StoreDamaged: the bytes are not the ones that were written.
-        """
-        ...
-
-
-class PayloadStore(Protocol):
-    """Keeps payloads that are too large for the row of their event, by namespace and SHA-256."""
-
-    def put(self, namespace_key: int, source: bytes | ByteSource) -> Artifact:
-        """Keep a payload; on return it is durable.
-
-        Raises:
-            InvalidDraft: the source gives something else than bytes, or too many.
-            StoreFull, StoreReadOnly, StoreFailed: nothing was kept.
-        """
-        ...
-
-    def take(self, namespace_key: int, source: ByteSource, inline_max: int) -> bytes | Artifact:
-        """Read a source once: give it back as bytes if it is short, else keep it."""
-        ...
-
-    def present(self, namespace_key: int, digest: bytes) -> bool:
-        """Say whether a payload is there, without reading it."""
-        ...
-
-    def pieces(self, namespace_key: int, artifact: Artifact, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """Yield a payload, or a range of it, in pieces of at most 1 MiB.
-
-        Raises:
-            ValueError: the range is negative or runs backwards.
-            StoreDamaged: the payload is missing or another one.
-        """
-        ...
-
-    def verify(self, namespace_key: int, artifact: Artifact) -> str | None:
-        """Read a whole payload; None if it is as written, else what is wrong."""
-        ...
-
-    def remove(self, namespace_key: int, digest: bytes) -> bool:
-        """Destroy a payload; False if there was none."""
-        ...
-
-    def listing(self, namespace_key: int) -> Iterator[bytes]:
-        """Yield the digests of a namespace's payloads, in order."""
-        ...
-
-
-class RestoredLog(Protocol):
-    """What a restore asks of a log."""
-
-    @property
-    def artifacts(self) -> PayloadStore:
-        """Where its large payloads are."""
-        ...
-
-    def check_writable(self) -> None:
-        """Raise at once where nothing can be written."""
-        ...
-
-    def adopt(self, store_uuid: bytes, created: int) -> None:
-        """Take over the identity of the store whose export is being restored, if this one is empty."""
-        ...
-
-    def namespace_key(self, namespace: str) -> int:
-        """Give a namespace's number, making it on first use."""
-        ...
-
-    def submit(self, batches: Any) -> tuple[Any, ...]:
-        """Append what was prepared before."""
-        ...
+TIMEOUT_MS = 30_000
+"""A write waits so long for other writers."""
+Progress = Callable[[int, int], None]
+"""Is told how many events are done, and how many there are."""
 
 
 @value
@@ -124,41 +55,154 @@ class Entries:
     lost: tuple[range, ...] = ()
 
 
-class FollowingIndex(Protocol):
-    """What follows the log in its own time and lies in its file: erased along with it, dropped to be rebuilt.
+class LogReader(Protocol):
+    """Reads events of one store, each checked as it is read. Every read names its namespace."""
 
-    Both run inside an open write transaction on ``db`` and neither begins or ends one.
-    """
-
-    name: str
-
-    def forget(self, db: apsw.Connection, entries: Sequence[Entry]) -> None:
-        """Remove events; they still have their content when this is called."""
+    def namespace_key(self, namespace: str) -> int:
+        """Give a namespace's number in this store; 0 when the engine knows none."""
         ...
 
-    def reset(self, db: apsw.Connection) -> None:
-        """Begin anew, empty, whatever state the index is in."""
+    def event(self, namespace: str, identifier: str) -> Event:
+        """Read one event by its id; `Unresolvable` when it is not of this namespace."""
+        ...
+
+    def event_at(self, namespace: str, position: int) -> Event | None:
+        """Read one event by its position; None when it is not of this namespace."""
+        ...
+
+    def events_at(self, namespace: str, positions: Sequence[int]) -> list[Event]:
+        """Read events by position, in the order asked for; what is not of this namespace is left out."""
+        ...
+
+    def payloads_at(self, namespace: str, positions: Sequence[int]) -> dict[int, bytes]:
+        """Read what events hold by position, of a large content its digest; without what was erased or is damaged."""
+        ...
+
+    def origins_at(self, namespace: str, positions: Sequence[int]) -> dict[int, str]:
+        """Give where events came from, by position."""
+        ...
+
+    def events(
+        self,
+        namespace: str,
+        *,
+        session: str | None = None,
+        kind: Kind | None = None,
+        after: int = 0,
+        before: int | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
+        damaged: Damaged | None = None,
+    ) -> Iterator[Event]:
+        """Yield events in order of position between two positions, both excluded."""
+        ...
+
+    def latest(
+        self, namespace: str, session: str, kind: Kind, *, before: int | None = None, damaged: Damaged | None = None
+    ) -> Event | None:
+        """Read a session's newest event of a kind, before a position; None when it has none."""
+        ...
+
+    def begins_message(self, namespace: str, position: int) -> bool:
+        """Say whether the event at a position is the first part of what stands in a window."""
+        ...
+
+    def entries(self, namespace_key: int, after: int, limit: int) -> Entries:
+        """Read the next events of a namespace; none is ever skipped, whoever appends meanwhile."""
+        ...
+
+    def changed(self, namespace: str, after: int, timeout_s: float) -> int:
+        """Wait until a namespace reaches beyond a position, at most so long; give its last position."""
+        ...
+
+    def sessions(self, namespace: str) -> tuple[SessionInfo, ...]:
+        """List a namespace's sessions, in the order they began."""
+        ...
+
+    def head(self, namespace: str) -> tuple[int, bytes]:
+        """Give a namespace's last position and the hash rolled over its events; 0 and zeros before the first one."""
+        ...
+
+    def uuid(self) -> bytes:
+        """Give the identity of the store."""
+        ...
+
+    def fence_key(self) -> bytes:
+        """Give the key that fences of this store are made with; it never leaves the store."""
+        ...
+
+    def pieces(self, event: Event, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+        """Yield an event's payload, or a byte range of it, in pieces of at most 1 MiB."""
+        ...
+
+    def content(self, event: Event) -> bytes:
+        """Give an event's whole payload."""
+        ...
+
+    def source_of(self, event: Event) -> bytes:
+        """Give the source record that an event was cut from, byte for byte."""
+        ...
+
+    def span(self, namespace: str, first: Event, last: Event) -> Iterator[Event]:
+        """Yield the events of a span within one session."""
+        ...
+
+    def expand(self, namespace: str, pointer: Pointer) -> Iterator[bytes]:
+        """Yield the bytes that a pointer addresses, in pieces."""
         ...
 
 
-class TransactionIndex(Protocol):
-    """An index in the index file of a namespace, which the log's writer brings up to date behind its commits.
+class LogEngine(Protocol):
+    """Keeps a log: what `append` has returned is durable, and nothing but `erase` changes an event."""
 
-    That file is attached to ``db`` (`index_files.schema_of`). All may be called again for the same events and
-    then change nothing. An ``apsw.Error`` that leaves them is undone by the log up to the state before the call;
-    the events are there all the same, and the index is marked as not reaching beyond the position before them.
-    """
-
-    name: str
-
-    def begin(self, db: apsw.Connection, namespace_key: int) -> None:
-        """Begin a namespace's index anew, empty; inside a transaction."""
+    @property
+    def reader(self) -> LogReader:
+        """Reads its events."""
         ...
 
-    def apply(self, db: apsw.Connection, entries: Sequence[Entry], contents: ContentReader) -> None:
-        """Add events of one namespace, in order of position; inside a transaction."""
+    @property
+    def artifacts(self) -> PayloadStore:
+        """Where its large payloads are."""
         ...
 
-    def purge(self, db: apsw.Connection, namespace_key: int) -> None:
-        """Take out the events that the log has erased, and leave no trace of them; called outside a transaction."""
+    def namespace_key(self, namespace: str) -> int:
+        """Give a namespace's number, made on first use."""
+        ...
+
+    def append(
+        self, drafts: Sequence[Draft], *, namespace: str, session: str, expected_position: int | None = None
+    ) -> tuple[Appended, ...]:
+        """Append events to one session, all or none; see `verbs.AppendVerbs`."""
+        ...
+
+    def append_group(self, groups: Sequence[DraftGroup], *, namespace: str) -> tuple[Appended, ...]:
+        """Append events to several sessions in one transaction, all or none."""
+        ...
+
+    def submit(self, batches: object) -> tuple[Appended, ...]:
+        """Append what was prepared before."""
+        ...
+
+    def erase(self, namespace: str, identifiers: Sequence[str], reason: str = "") -> Erasure:
+        """Destroy the content of events and of the further parts of their source records."""
+        ...
+
+    def verify(self, *, namespace: str, heads: Sequence[str] = (), progress: Progress | None = None) -> Verification:
+        """Derive every hash of a namespace again; heads kept elsewhere are found again."""
+        ...
+
+    def export(self, out: BinaryIO, *, namespace: str, session: str | None = None) -> Exported:
+        """Write a namespace or a session as JSON Lines; see `log.export`."""
+        ...
+
+    def check_writable(self) -> None:
+        """Raise at once where nothing can be written."""
+        ...
+
+    def adopt(self, store_uuid: bytes, created: int) -> None:
+        """Take over the identity of the store whose export is being restored, where this one is empty and its own."""
+        ...
+
+    def close(self) -> None:
+        """Let everything go."""
         ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -10,10 +11,13 @@ from firsthand.event import Event, Kind
 from firsthand.pointer import Pointer
 from firsthand.record import assemble
 
-from .engine import Entries, Entry, PayloadStore
+from .engine import Entries, Entry
 from .loss import parse_loss
+from .payload import PayloadStore
 
 PIECE_BYTES = 1 << 20
+LOOK_S = 0.05
+"""Between two looks at a head: a read of one row. A NOTIFY would have all commits of a server take one lock."""
 ENTRIES_READ = 256
 
 
@@ -39,6 +43,10 @@ class Expansion(ABC):
         """Read the next events of a namespace, as an index is given them."""
 
     @abstractmethod
+    def head(self, namespace: str) -> tuple[int, bytes]:
+        """Give a namespace's last position and the hash rolled over its events."""
+
+    @abstractmethod
     def record_parts(self, event: Event) -> tuple[Event, ...]:
         """Give all events of the source record that an event came from, in order."""
 
@@ -50,6 +58,13 @@ class Expansion(ABC):
             yield [entry for entry in read.entries if entry.event.position <= through]
             if after >= through:
                 return
+
+    def changed(self, namespace: str, after: int, timeout_s: float) -> int:
+        """Wait until a namespace reaches beyond a position, at most so long; give its last position."""
+        until = time.monotonic() + timeout_s
+        while (position := self.head(namespace)[0]) <= after and (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, LOOK_S))
+        return position
 
     # bytes -----------------------------------------------------------------------------------------
 

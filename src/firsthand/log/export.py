@@ -32,7 +32,7 @@ from firsthand.moment import Moment
 from firsthand.value import value
 
 from . import compression
-from .engine import PayloadStore
+from .payload import PayloadStore
 from .prepare import PART_MAX, TURN_MAX, Prepared, Restored, check_name
 from .rows import POSITION_MAX, body_of, check_event_types, header_of
 

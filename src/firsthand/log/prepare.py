@@ -36,7 +36,7 @@ from firsthand.moment import Moment
 from firsthand.value import value
 
 from . import compression
-from .engine import PayloadStore
+from .payload import PayloadStore
 from .rows import erased_by
 
 ENVELOPE_BYTES_MAX = 60 * 1024 * 1024  # with the rest of a body, within what compression reads again

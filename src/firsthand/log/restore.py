@@ -10,14 +10,14 @@ from firsthand.errors import FormatError, StoreDamaged
 from firsthand.event import Artifact
 
 from . import export
-from .engine import RestoredLog
+from .engine import LogEngine
 from .prepare import Batch, Prepared, check_name
 
 BATCH_EVENTS = 500
 BATCH_BYTES = 4 << 20
 
 
-def restore(log: RestoredLog, source: BinaryIO) -> export.Exported:
+def restore(log: LogEngine, source: BinaryIO) -> export.Exported:
     """Append every event of an export. Into an empty store it gives the same store, hash for hash.
 
     Raises:
@@ -67,14 +67,14 @@ def restore(log: RestoredLog, source: BinaryIO) -> export.Exported:
     return export.Exported(events, artifacts, new)
 
 
-def _append(log: RestoredLog, lines: list[export.Line]) -> int:
+def _append(log: LogEngine, lines: list[export.Line]) -> int:
     if not lines:
         return 0
     events: tuple[Prepared, ...] = tuple(line.event for line in lines)
     return sum(appended.new for appended in log.submit((Batch(lines[0].namespace, lines[0].session, events),)))
 
 
-def _take_artifact(log: RestoredLog, first: dict[str, Any], lines: Iterator[dict[str, Any]]) -> None:
+def _take_artifact(log: LogEngine, first: dict[str, Any], lines: Iterator[dict[str, Any]]) -> None:
     if not isinstance(first["artifact"], str) or not isinstance(first.get("namespace"), str):
         raise FormatError(f"an artifact's line names its hash and its namespace; got {str(first)[:120]}")
     check_name(first["namespace"], "namespace", empty=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from firsthand.errors import QueryError, StoreDamaged
 from firsthand.moment import Moment
@@ -151,6 +152,51 @@ class Verification:
     def ok(self) -> bool:
         """True when everything is as it was written, but for what `losses` names: that was said when it was lost."""
         return not self.problems
+
+
+@value
+class Backup:
+    """What a backup holds.
+
+    Attributes:
+        heads: ``position:hash`` of each namespace of the copy, by its name.
+        damage: what of the copy, so of the store, is not as it was written; sentences.
+    """
+
+    path: Path
+    events: int
+    artifacts: int
+    size_bytes: int
+    heads: Mapping[str, str]
+    damage: tuple[str, ...] = ()
+
+
+@value
+class Rebuilt:
+    """What a rebuild did.
+
+    Attributes:
+        events: indexed anew.
+        damaged: positions of the events that were left out, since they cannot be read; `verify` says why.
+    """
+
+    events: int
+    damaged: tuple[int, ...] = ()
+
+
+@value
+class EarlierStore:
+    """A store that was at the path of another one before it, and is gone, as its mark in the state directory says."""
+
+    path: str
+    events: int
+    namespaces: int
+
+    def __str__(self) -> str:
+        return (
+            f"another store was at {self.path} before this one, and is gone with its {self.events:,} events in "
+            f"{self.namespaces:,} namespaces; if that is as you wish: firsthand store accept-head"
+        )
 
 
 def parse_head(text: str) -> tuple[int, bytes]:

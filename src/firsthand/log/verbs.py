@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from firsthand.errors import InvalidDraft
 from firsthand.event import Draft, IdMaker
 
-from .engine import PayloadStore
+from .payload import PayloadStore
 from .prepare import BATCH_EVENTS_MAX, Batch, DraftGroup, Prepared, check_name, prepare
 from .results import Appended
 

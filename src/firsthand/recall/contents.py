@@ -14,7 +14,7 @@ from firsthand.errors import StoreDamaged
 from firsthand.event import Event, to_bytes
 from firsthand.index import words
 from firsthand.index.tokenizer import Tokenize
-from firsthand.log.sqlite.read import Reader
+from firsthand.log.engine import LogReader
 from firsthand.value import field, value
 
 from .snippets import EXACT_WEIGHT, Mark, Range, Reading, part, read
@@ -71,7 +71,7 @@ class Contents:
         out: by position, the pointers of those that do not stand.
     """
 
-    def __init__(self, reader: Reader, namespace: str, ruling: Ruling) -> None:
+    def __init__(self, reader: LogReader, namespace: str, ruling: Ruling) -> None:
         self._reader, self._namespace, self._ruling = reader, namespace, ruling
         self.out: dict[int, str] = {}
         self._events: dict[int, Event | None] = {}

@@ -1,4 +1,4 @@
-"""Finds events by the words they hold, and how common words are: what a command needs that is about to run.
+"""Finds events by the words they hold: what a command needs that is about to run.
 
 A recall answers a question; whether the same command was run before is none. So nothing is
 ranked here: the events that hold enough of the words are read, the newest first.
@@ -10,16 +10,10 @@ event ran the command is the caller's to see.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-
-import apsw
+from collections.abc import Iterator, Sequence
 
 from firsthand.answer import Scope
 from firsthand.event import Event
-from firsthand.index.text import state_of
-from firsthand.index.tokenizer import stems
-from firsthand.log.sqlite.index_files import schema_of
-from firsthand.log.sqlite.read import Reader
 from firsthand.space import Space
 
 from .query import Deadline
@@ -28,7 +22,6 @@ WORDS_MAX = 32
 EVENTS_MAX = 256
 """Events that are read of those that hold the words."""
 _PAGE = 16
-SHARES_TERMS_MAX = 400
 
 
 class Lookup:
@@ -83,30 +76,3 @@ class Lookup:
             self.fault = "; ".join(moment.faults)
             positions: list[int] = np.unique(moment.columns.position[np.nonzero(enough)[0]])[::-1].tolist()
             return positions
-
-
-def shares(reader: Reader, namespace: str, terms: Collection[str]) -> dict[str, float]:
-    """Say in what share of the index rows each term stands, from 0 to 1: what tells one span's topics from the others'.
-
-    A term of several words is at most as common as its rarest one. Rows that wait to be indexed are not counted.
-
-    Terms that cannot be looked up (there is no index, it cannot be read, there are more than
-    `SHARES_TERMS_MAX`) are left out: the caller then knows nothing of them. No clock decides which.
-    """
-    key = reader.namespace_key(namespace)
-    share_of: dict[str, float] = {}
-    if not terms or not key:
-        return share_of
-    with reader.at_one_moment(key) as db:
-        state, cut = state_of(db, key), stems(db)
-        if state is None or not state.rows:
-            return share_of
-        sql = f"SELECT doc FROM {schema_of(key)}.text_{key}_terms WHERE term = ?"  # noqa: S608 - a number
-        try:
-            for term in list(terms)[:SHARES_TERMS_MAX]:
-                counts = [int(db.execute(sql, (stem,)).get or 0) for stem in cut(term)]
-                if counts:
-                    share_of[term] = min(1.0, min(counts) / state.rows)
-        except (apsw.SQLError, apsw.CorruptError):
-            return share_of  # a fault that every recall says: what was looked up so far is what is known
-    return share_of

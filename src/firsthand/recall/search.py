@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from firsthand.answer import Answer, Band, Hit, Outcome, Query, Scope, When, moment_of
 from firsthand.errors import FirsthandError, ModelError
 from firsthand.event import Event, Kind, to_bytes
-from firsthand.index.tokenizer import tokenizer
 from firsthand.space import Space
 from firsthand.value import replace, value
 
@@ -277,7 +276,7 @@ class _Recall:
             beside_page = [entry for entry in beside_page if not layout.leaves_out(entry.event)]
         partners = beside.companions(of_page, known.union(entry.event.position for entry in beside_page), query.scope,
                                      self._near)  # fmt: skip
-        find = WordFinder(query.text, asked.words, tokenizer(self._space.log.reader.db))
+        find = WordFinder(query.text, asked.words, self._space.tokenizer())
         items = [self._item(entry, find) for entry in on_page]
         items += [self._item(entry, find, short=True) for entry in beside_page if entry.event.position not in known]
         items += [self._item(entry, find, short=True) for entry in partners]

@@ -19,7 +19,7 @@ from firsthand import AgentTools, FirsthandError, Memory, __version__
 from firsthand.environment import default_embedder, default_namespace, default_store
 from firsthand.errors import StoreBusy, StoreReadOnly
 from firsthand.formats.tool_definitions import RECALL
-from firsthand.log.sqlite.log import TIMEOUT_MS
+from firsthand.log.engine import TIMEOUT_MS
 from firsthand.server import mcp_sdk
 from firsthand.server.daemon_stores import Stores
 from firsthand.server.hook_client import Call

@@ -34,7 +34,7 @@ from firsthand.log.results import Appended
 from firsthand.moment import Moment
 from firsthand.value import field, replace, value
 
-from .connection import Connections
+from .connection import Connections, enter
 
 SESSIONS_KEPT = 1_000
 TENANTS_KEPT = 1_000
@@ -199,7 +199,7 @@ class Committer:
         names = {batch.session for ticket in tickets for batch in ticket.batches} - tenant.sessions.keys()
         if names:
             with db.transaction():
-                db.execute("SELECT set_config('firsthand.namespace', %s, true)", (str(tenant.key),))
+                enter(db, tenant.key)
                 tenant.sessions |= _sessions(db, tenant, names)
         work = _Work(tenant.copy(), self._clock(), {})
         for ticket in tickets:
@@ -211,7 +211,7 @@ class Committer:
     def _held(self, db: psycopg.Connection, tickets: Sequence[Ticket]) -> Tenant:
         """Read a namespace with the sessions of some tickets, and hold its head until the transaction ends."""
         key, name = tickets[0].namespace, tickets[0].batches[0].namespace
-        db.execute("SELECT set_config('firsthand.namespace', %s, true)", (str(key),))
+        enter(db, key)
         row = db.execute("SELECT at, hash FROM hold_1(%s)", (key,)).fetchone()
         tenant = Tenant(key, name) if row is None else Tenant(key, name, row[0], row[1])
         stored = db.execute("SELECT name FROM namespace WHERE namespace = %s", (key,)).fetchone()

@@ -80,12 +80,21 @@ class Connections:
         with self.use() as db, db.transaction():
             if at_one_moment:
                 db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            db.execute("SELECT set_config('firsthand.namespace', %s, true)", (str(namespace),))
+            enter(db, namespace)
             yield db
+
+
+def enter(db: psycopg.Connection, namespace: int) -> None:
+    """Name the namespace that the rest of a transaction may read, on every node of a cluster.
+
+    A statement of SET, since Citus tells its workers of no call of `set_config`.
+    """
+    db.execute(f"SET LOCAL firsthand.namespace = '{namespace:d}'")
 
 
 def _configure(db: psycopg.Connection) -> None:
     db.execute(f"SET search_path = {SCHEMA}, pg_temp")
+    db.execute("SET citus.propagate_set_commands = 'local'")  # means nothing without Citus
     db.execute("SET synchronous_commit = on")  # acknowledged is durable, whatever the server's default
     db.commit()
     db.autocommit = True

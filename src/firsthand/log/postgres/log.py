@@ -19,13 +19,14 @@ from firsthand import moment
 from firsthand.errors import InvalidDraft, StoreNewer
 from firsthand.event import CONTENT_INLINE_MAX, Draft, Event, IdMaker, Kind, Trust, id_bytes
 from firsthand.fence import KEY_BYTES
+from firsthand.log.engine import Progress
 from firsthand.log.export import Exported
 from firsthand.log.prepare import Batch, check_erasure, erased_in, prepare
 from firsthand.log.results import Appended, Erasure, Verification
 from firsthand.log.verbs import AppendVerbs
 from firsthand.moment import Moment
 
-from . import proof
+from . import citus, proof
 from .committer import Committer, Ticket
 from .connection import Connections, translating
 from .payloads import Payloads
@@ -43,7 +44,17 @@ def make(dsn: str) -> tuple[Migration, ...]:
     created = moment.now().microseconds.to_bytes(8, "big")
     facts = {"uuid": os.urandom(16), "created": created, "fence_key": os.urandom(KEY_BYTES)}
     with translating(), psycopg.connect(dsn, autocommit=True) as db:
-        return tuple(migrate(db, facts))
+        steps = tuple(migrate(db, facts))
+        if steps and citus.is_distributed(db):
+            for _ in citus.distribute(db):  # what the steps have added
+                pass
+        return steps
+
+
+def distribute(dsn: str, shards: int = citus.SHARDS) -> tuple[str, ...]:
+    """Distribute a store over the nodes of a Citus cluster; give what was distributed. See `citus.distribute`."""
+    with translating(), psycopg.connect(dsn, autocommit=True) as db:
+        return tuple(citus.distribute(db, shards))
 
 
 class PostgresLog(AppendVerbs):
@@ -147,10 +158,16 @@ class PostgresLog(AppendVerbs):
 
     # copies and proof ----------------------------------------------------------------------------------
 
-    def verify(self, *, namespace: str, heads: Sequence[str] = ()) -> Verification:
+    def verify(
+        self,
+        *,
+        namespace: str,
+        heads: Sequence[str] = (),
+        progress: Progress | None = None,
+    ) -> Verification:
         """Derive every hash of a namespace again; see `proof.verify`."""
         with self.connections.reading(number_of(namespace), at_one_moment=True) as db:
-            return proof.verify(db, self.artifacts, namespace, heads)
+            return proof.verify(db, self.artifacts, namespace, heads, progress)
 
     def export(self, out: BinaryIO, *, namespace: str, session: str | None = None) -> Exported:
         """Write a namespace or a session as JSON Lines; see `log.export`."""

@@ -14,6 +14,7 @@ import psycopg
 
 from firsthand.errors import StoreDamaged
 from firsthand.event import Artifact, Kind, decode_body, genesis, id_text, link, roll
+from firsthand.log.engine import Progress
 from firsthand.log.export import Exported, end_line, event_lines, header_line
 from firsthand.log.loss import loss_of, sentence
 from firsthand.log.results import Problem, RecordedLoss, Verification, parse_head
@@ -38,7 +39,13 @@ def rows_of(db: psycopg.Connection, namespace: int, after: int = 0) -> Iterator[
         after = rows[-1][0]
 
 
-def verify(db: psycopg.Connection, payloads: Payloads, namespace: str, heads: Sequence[str] = ()) -> Verification:
+def verify(
+    db: psycopg.Connection,
+    payloads: Payloads,
+    namespace: str,
+    heads: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> Verification:
     """Derive every hash of a namespace again and compare.
 
     Args:
@@ -53,6 +60,8 @@ def verify(db: psycopg.Connection, payloads: Payloads, namespace: str, heads: Se
     stored = (0, bytes(32)) if row is None else (row[0], row[1])
     for row in rows_of(db, key):
         walk.take(row)
+        if progress is not None and row[0] % _PAGE == 0:
+            progress(row[0], stored[0])
     if stored != (walk.position, walk.head):
         walk.add("head", f"it stands at position {stored[0]}, the events end at {walk.position}, or hash otherwise")
     for position in walk.kept:

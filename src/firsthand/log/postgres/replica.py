@@ -12,21 +12,20 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import apsw
-
 from firsthand.errors import InvalidArgument, StoreBusy, StoreDamaged
 from firsthand.event import Draft
+from firsthand.log.engine import Progress
 from firsthand.log.export import Exported
-from firsthand.log.prepare import Batch, DraftGroup
-from firsthand.log.results import Appended, Erasure, Verification
+from firsthand.log.prepare import DraftGroup
+from firsthand.log.results import Appended, Backup, EarlierStore, Erasure, Rebuilt, Verification
+from firsthand.log.sqlite.log import Log
 from firsthand.log.sqlite.mend import Comparison, Lack
 from firsthand.log.sqlite.read import Reader
-from firsthand.log.sqlite.rebuild import Rebuilt
 from firsthand.value import replace
 
 from .log import PostgresLog
@@ -49,7 +48,7 @@ class ReplicatedLog:
     """
 
     newer = False
-    earlier = ()
+    earlier: tuple[EarlierStore, ...] = ()
 
     def __init__(
         self, engine: PostgresLog, namespace: str, home: Path, root: Path, *, shared: bool = False, **options: Any
@@ -67,7 +66,7 @@ class ReplicatedLog:
     # following ---------------------------------------------------------------------------------------
 
     @property
-    def local(self) -> Any:
+    def local(self) -> Log:
         """The replica's own log."""
         return self._replica.log
 
@@ -76,8 +75,7 @@ class ReplicatedLog:
         """The replica's reader, once it holds what the engine held a moment ago."""
         if not hasattr(self._thread, "behind") and time.monotonic() - self._followed > FRESH_S:
             self.follow()
-        reader: Reader = self.local.reader
-        return reader
+        return self.local.reader
 
     def follow(self, within_s: float = math.inf) -> int:
         """Take in what the engine has and the replica has not, for so long; give how many events are left."""
@@ -127,7 +125,7 @@ class ReplicatedLog:
         self._check(namespace)
         return self._wrote(self.engine.append_group(groups, namespace=namespace))
 
-    def submit(self, batches: tuple[Batch, ...]) -> tuple[Appended, ...]:
+    def submit(self, batches: object) -> tuple[Appended, ...]:
         """Append what was prepared before."""
         return self._wrote(self.engine.submit(batches))
 
@@ -158,11 +156,11 @@ class ReplicatedLog:
         *,
         namespace: str | None = None,
         heads: Sequence[str] = (),
-        progress: Callable[[int, int], None] | None = None,  # noqa: ARG002 - as of a log in files
+        progress: Progress | None = None,
     ) -> Verification:
         """Derive every hash of the engine's namespace again, and those of the replica, which goes if one is wrong."""
         self.follow()
-        verified = self.engine.verify(namespace=namespace or self.namespace, heads=heads)
+        verified = self.engine.verify(namespace=namespace or self.namespace, heads=heads, progress=progress)
         here = self.local.verify(namespace=self.namespace)
         if verified.ok and here.problems:
             self._replica.discard(f"it was damaged ({here.problems[0]})")
@@ -193,19 +191,41 @@ class ReplicatedLog:
         self.follow()
         self.local.flush_indexes(namespace)
 
-    def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Rebuilt:
+    def rebuild(self, progress: Progress | None = None) -> Rebuilt:
         """Build every index anew."""
-        rebuilt: Rebuilt = self.local.rebuild(progress)
-        return rebuilt
+        return self.local.rebuild(progress)
 
-    def exclusively(self, action: Callable[[apsw.Connection], Any]) -> Any:
+    def backup(self, target: Path) -> Backup:
+        """Copy the replica, as a store in files; the engine is backed up where it runs."""
+        self.follow()
+        return self.local.backup(target)
+
+    def prune(self, names: Collection[str]) -> None:
+        """Remove what can be made again of the replica."""
+        self.local.prune(names)
+
+    def cursor(self, namespace: str, source: str) -> str | None:
+        """Give how far a source on this machine was read."""
+        return self.local.cursor(namespace, source)
+
+    def save_cursors(self, namespace: str, cursors: Mapping[str, str]) -> None:
+        """Keep how far sources on this machine were read."""
+        self.local.save_cursors(namespace, cursors)
+
+    def check_writable(self) -> None:
+        """Raise at once where nothing can be written."""
+        self.engine.check_writable()
+
+    def adopt(self, store_uuid: bytes, created: int) -> None:
+        """Nothing: a store of many keeps its own identity, whatever is restored into it."""
+
+    def exclusively(self, action: Callable[[Any], Any]) -> Any:
         """Do something with the replica's write connection under its lock."""
         return self.local.exclusively(action)
 
-    def snapshot(self) -> AbstractContextManager[apsw.Connection]:
+    def snapshot(self) -> AbstractContextManager[Any]:
         """Give a read connection to the replica of its own."""
-        connection: AbstractContextManager[apsw.Connection] = self.local.snapshot()
-        return connection
+        return self.local.snapshot()
 
     def compared(self) -> Comparison:
         """Say why the replica was begun anew, if it was and nobody has taken note: `accept_head` does."""
@@ -219,8 +239,7 @@ class ReplicatedLog:
 
     def unread(self, namespace: str) -> str:
         """Say what the replica cannot read."""
-        unread: str = self.local.unread(namespace)
-        return unread
+        return self.local.unread(namespace)
 
     def close(self) -> None:
         """Let the replica and, unless it is shared, the engine go."""

@@ -24,8 +24,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import apsw
-
 from firsthand import moment
 from firsthand.errors import AppendError, NotAStore, StoreDamaged, StoreNewer, StoreReplaced
 from firsthand.event import Artifact, Kind, Trust, decode_body, genesis, id_text, link
@@ -140,7 +138,7 @@ class ReplicaFolder:
         """Remove payloads whose events never came, since a kill stood between them."""
         key = log.namespace_key(self.namespace)
 
-        def remove(db: apsw.Connection) -> None:
+        def remove(db: Any) -> None:
             for digest in [*log.artifacts.listing(key)]:
                 if not db.execute(_USED, (key, digest)).get:
                     log.artifacts.remove(key, digest)

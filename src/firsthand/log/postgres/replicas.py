@@ -68,7 +68,7 @@ class Replicas:
         self.engine.close()
 
 
-def open_at(home: Path, address: str, namespace: str, folder: Path, bytes_max: int, **options: Any) -> Any:
+def open_at(home: Path, address: str, namespace: str, folder: Path, bytes_max: int, **options: Any) -> ReplicatedLog:
     """Open a namespace of the store that a machine's folder stands for, and keep its address there.
 
     Args:

@@ -24,6 +24,8 @@ from firsthand.value import value
 SCHEMA = "firsthand"
 APPLICATION = "firsthand_application"
 """The role that an application's login is a member of: it reads by row-level security and writes by functions."""
+REFERENCE = ("access", "api_key", "store", "version")
+"""The tables that are of no namespace: the same on every node of a cluster. It is the first column of all others."""
 LOCK_TIMEOUT_MS = 1_000
 """A migration waits so long for a table, then lets the appends go that wait behind it, and tries again."""
 TRIES_MAX = 60

@@ -33,7 +33,6 @@ from firsthand.event import (
     link,
     roll,
 )
-from firsthand.log.engine import TransactionIndex
 from firsthand.log.loss import parse_loss
 from firsthand.log.prepare import Batch, Prepared
 from firsthand.log.results import Appended
@@ -43,6 +42,7 @@ from firsthand.value import field, replace, value
 
 from .artifacts import ArtifactStore
 from .index_files import IndexFiles, Reached, keep_reach
+from .index_port import TransactionIndex
 from .inodes import Inodes
 from .mark import Mark, Marks
 from .queue import Ticket

@@ -9,7 +9,6 @@ the copy is derived again: damage is copied with the store, and said.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import apsw
 
 from firsthand.errors import NotAStore, StoreDamaged, StoreError, StoreFailed
 from firsthand.log.disk import Disk
-from firsthand.value import value
+from firsthand.log.results import Backup
 
 from .artifacts import ArtifactStore
 from .database import open_reader, translating
@@ -27,23 +26,6 @@ from .schema import DATABASE_FILE
 from .verify import verify
 
 ATTEMPTS_MAX = 3
-
-
-@value
-class Backup:
-    """What a backup holds.
-
-    Attributes:
-        heads: ``position:hash`` of each namespace of the copy, by its name.
-        damage: what of the copy, so of the store, is not as it was written; sentences.
-    """
-
-    path: Path
-    events: int
-    artifacts: int
-    size_bytes: int
-    heads: Mapping[str, str]
-    damage: tuple[str, ...] = ()
 
 
 def backup(db: apsw.Connection, root: Path, target: Path, disk: Disk) -> Backup:

@@ -17,7 +17,7 @@ import apsw
 
 from firsthand.errors import InvalidDraft
 from firsthand.event import Draft, Event, IdMaker, Kind, Trust
-from firsthand.log.engine import Entry, FollowingIndex, TransactionIndex
+from firsthand.log.engine import Entry
 from firsthand.log.prepare import Batch, prepare
 from firsthand.log.results import Appended, Erasure
 from firsthand.log.rows import key_of
@@ -25,6 +25,7 @@ from firsthand.log.rows import key_of
 from .append import Appender
 from .artifacts import ArtifactStore
 from .index_files import IndexFiles
+from .index_port import FollowingIndex, TransactionIndex
 from .queue import Ticket
 
 _USES = "SELECT count(*) FROM artifact_use WHERE namespace = ? AND digest = ?"

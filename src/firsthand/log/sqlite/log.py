@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -36,7 +36,7 @@ from firsthand.errors import (
 from firsthand.event import CONTENT_INLINE_MAX, Event, IdMaker, Kind
 from firsthand.fence import KEY_BYTES
 from firsthand.log.disk import Disk, open_private
-from firsthand.log.engine import FollowingIndex, TransactionIndex
+from firsthand.log.engine import TIMEOUT_MS
 from firsthand.log.export import Exported
 from firsthand.log.prepare import (
     Batch,
@@ -45,7 +45,7 @@ from firsthand.log.prepare import (
     encode_batch,
     erased_in,
 )  # fmt: skip
-from firsthand.log.results import Appended, Erasure, Problem, Verification
+from firsthand.log.results import Appended, Backup, EarlierStore, Erasure, Problem, Rebuilt, Verification
 from firsthand.log.sqlite.export import export
 from firsthand.log.verbs import AppendVerbs
 from firsthand.moment import Moment
@@ -54,20 +54,20 @@ from firsthand.value import replace
 from . import database, place
 from .append import Appender, LogBehind
 from .artifacts import ArtifactStore
-from .backup import Backup, backup
+from .backup import backup
 from .erase import erase, follow
-from .index_files import LEFT_OUT, IndexFiles
+from .index_files import LEFT_OUT, IndexFiles, namespaces_in
+from .index_port import FollowingIndex, TransactionIndex
 from .inodes import Inodes, inode_of
-from .mark import EarlierStore, Marks
+from .mark import Marks
 from .mend import Comparison, Lack, drop_copies, lacking, set_aside
 from .queue import Ticket, WriterQueue
 from .read import Reader
-from .rebuild import Rebuilt, rebuild
+from .rebuild import rebuild
 from .schema import DATABASE_FILE, VERSION, check_readable, migrate, version_of
 from .verify import verify
 from .witness import Witness, check_not_gone, heights, rot_of, unread
 
-TIMEOUT_MS = 30_000
 TIMEOUT_MS_MAX = 24 * 3_600_000
 MAKING_S = 5.0  # a reader waits so long for a store that is being made
 SWEEP_SECONDS = 3_600.0  # what a crash left of a payload is removed once it is this old
@@ -425,6 +425,22 @@ class Log(AppendVerbs):
             sum(rebuilt.events for rebuilt in done), tuple(sorted({at for rebuilt in done for at in rebuilt.damaged}))
         )
 
+    def prune(self, names: Collection[str]) -> None:
+        """Remove what can be made again; see `storage.PRUNABLE`."""
+
+        def remove(db: apsw.Connection) -> None:
+            for namespace in namespaces_in(self.root) if "index" in names else ():
+                self.index_files.renew(namespace)
+            if "vectors" in names:
+                self._reset_followers(db)
+            if {"vectors", "pages"} & {*names}:
+                db.execute("VACUUM").fetchall()
+                db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            if "damaged" in names:
+                drop_copies(self.root, self._disk)
+
+        self.exclusively(remove)
+
     def _reset_followers(self, db: apsw.Connection) -> None:
         with db:
             for follower in self._followers:
@@ -438,6 +454,22 @@ class Log(AppendVerbs):
                 self._appender.commit((), namespace=namespace)
 
         self._writable().exclusively(flush)
+
+    def cursor(self, namespace: str, source: str) -> str | None:
+        """Give how far a source on this machine was read; None when that is not known."""
+        key, sql = self.reader.namespace_key(namespace), "SELECT cursor FROM source WHERE namespace = ? AND key = ?"
+        return next((text for (text,) in self.reader.rows(sql, (key, source)) if isinstance(text, str)), None)
+
+    def save_cursors(self, namespace: str, cursors: Mapping[str, str]) -> None:
+        """Keep how far sources were read; what was read of them is on disk already."""
+        key = self.namespace_key(namespace)
+
+        def save(db: apsw.Connection) -> None:
+            rows = [(key, source, cursor) for source, cursor in cursors.items()]
+            with db:
+                db.executemany("INSERT OR REPLACE INTO source VALUES (?, ?, ?)", rows)
+
+        self.exclusively(save)
 
     # erasure, copies, proof ----------------------------------------------------------------------------
 

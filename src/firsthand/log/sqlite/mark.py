@@ -29,6 +29,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
+from firsthand.log.results import EarlierStore
 from firsthand.value import value
 
 from .inodes import inode_of
@@ -73,21 +74,6 @@ class Home:
     uuid: bytes
     inode: int
     path: str
-
-
-@value
-class EarlierStore:
-    """A store that was at the path of another one before it, and is gone, as its mark in the state directory says."""
-
-    path: str
-    events: int
-    namespaces: int
-
-    def __str__(self) -> str:
-        return (
-            f"another store was at {self.path} before this one, and is gone with its {self.events:,} events in "
-            f"{self.namespaces:,} namespaces; if that is as you wish: firsthand store accept-head"
-        )
 
 
 def home_of(root: Path, uuid: bytes) -> Home:

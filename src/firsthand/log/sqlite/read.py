@@ -126,7 +126,7 @@ class Reader(Expansion):
         rows: list[Any] = []
         for start in range(0, len(positions), _PAGE):
             page = [key for position in positions[start : start + _PAGE] if (key := self._key(namespace, position))]
-            rows += self._all(f"SELECT {columns} FROM event WHERE key IN ({', '.join(map(str, page))})", ())  # noqa: S608 - numbers
+            rows += self.rows(f"SELECT {columns} FROM event WHERE key IN ({', '.join(map(str, page))})", ())  # noqa: S608 - numbers
         return rows
 
     def events(
@@ -167,7 +167,7 @@ class Reader(Expansion):
         direction = "DESC" if newest_first else "ASC"
         left = limit if limit is not None else 1 << 62
         while left > 0:
-            rows = self._all(
+            rows = self.rows(
                 f"{_FROM}WHERE {where}{by} > ? AND {by} < ? ORDER BY {by} {direction} LIMIT ?",
                 (*values, low, high, min(left, _PAGE)),
             )
@@ -217,7 +217,7 @@ class Reader(Expansion):
 
     def tail(self, namespace: str, session: str, sequence: int, limit: int) -> list[tuple[Any, ...]]:
         """Give a session's rows from a sequence on as `rows.STORED` has them, agent and origin as text."""
-        rows = self._all(
+        rows = self.rows(
             f"SELECT {event_rows.STORED} FROM event WHERE session = (SELECT key FROM session WHERE namespace = ? "  # noqa: S608
             "AND name = ?) AND sequence >= ? ORDER BY sequence LIMIT ?",
             (self.namespace_key(namespace), session, sequence, limit),
@@ -269,13 +269,13 @@ class Reader(Expansion):
         low, high = key_of(namespace_key, after), key_of(namespace_key, POSITION_MAX)
         damaged: list[int] = []
         try:
-            rows = self._all(f"{_FROM}WHERE key > ? AND key <= ? {_KEPT} ORDER BY key LIMIT ?", (low, high, limit))
+            rows = self.rows(f"{_FROM}WHERE key > ? AND key <= ? {_KEPT} ORDER BY key LIMIT ?", (low, high, limit))
             through = rows[-1][0] if rows else after
         except StoreDamaged:  # a row or a page that SQLite cannot hand out: ask for them one by one
             rows, through = [], max(after, min(after + limit, self.head(name)[0]))
             for position in range(after + 1, through + 1):
                 try:
-                    rows += self._all(f"{_FROM}WHERE key = ? {_KEPT}", (key_of(namespace_key, position),))
+                    rows += self.rows(f"{_FROM}WHERE key = ? {_KEPT}", (key_of(namespace_key, position),))
                 except StoreDamaged:
                     damaged.append(position)
         entries: list[Entry] = []
@@ -296,7 +296,7 @@ class Reader(Expansion):
         parts: list[Event] = []
         whole = False
         while not whole:
-            rows = self._all(
+            rows = self.rows(
                 f"{_FROM}WHERE session = ? AND sequence >= ? ORDER BY sequence LIMIT 64", (session, first + len(parts))
             )
             whole = len(rows) < 64
@@ -312,7 +312,7 @@ class Reader(Expansion):
 
     def sessions(self, namespace: str) -> tuple[SessionInfo, ...]:
         """List a namespace's sessions, in the order they began."""
-        rows = self._all(
+        rows = self.rows(
             "SELECT name, length, turn, first_time, last_time, first_position, last_position, head "
             "FROM session WHERE namespace = ? ORDER BY first_position",
             (self.namespace_key(namespace),),
@@ -321,7 +321,7 @@ class Reader(Expansion):
 
     def head(self, namespace: str) -> tuple[int, bytes]:
         """Give a namespace's last position and the hash rolled over its events; 0 and zeros before the first one."""
-        rows = self._all("SELECT head_position, head FROM namespace WHERE name = ?", (namespace,))
+        rows = self.rows("SELECT head_position, head FROM namespace WHERE name = ?", (namespace,))
         if not rows:
             return 0, bytes(32)
         position, digest = rows[0]
@@ -352,7 +352,7 @@ class Reader(Expansion):
 
     def census(self, namespace: str) -> tuple[dict[str, int], int, int]:
         """Count a namespace's events by kind, those erased, and the bytes of their bodies as kept."""
-        rows = self._all(
+        rows = self.rows(
             "SELECT kind, count(*), sum(body IS NULL), sum(length(body)) FROM event WHERE namespace = ? "
             "GROUP BY kind ORDER BY kind",
             (self.namespace_key(namespace),),
@@ -414,7 +414,7 @@ class Reader(Expansion):
         Of an event that cannot be read it is empty: what hangs on it cannot be checked.
         """
         try:
-            row = self._all(f"{_FROM}WHERE session = ? AND sequence = ?", (session, sequence))[0]
+            row = self.rows(f"{_FROM}WHERE session = ? AND sequence = ?", (session, sequence))[0]
             check_event_types(row)
             names = [self._text(self._names, "SELECT text FROM name WHERE key = ?", key) for key in (row[9], row[10])]
             before = genesis(namespace, self._session(namespace, session)) if sequence == 0 else row[19]
@@ -427,7 +427,7 @@ class Reader(Expansion):
         """Give the name of a session, which must be of the namespace that is read."""
         known = self._sessions.get(key)
         if known is None:
-            rows = self._all(
+            rows = self.rows(
                 "SELECT namespace.name, session.name FROM session JOIN namespace ON namespace.key = session.namespace "
                 "WHERE session.key = ?",
                 (key,),
@@ -453,7 +453,8 @@ class Reader(Expansion):
         with translating(self._root, db):
             return db.execute(sql, values).get
 
-    def _all(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
+    def rows(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
+        """Run a query of the log's own room."""
         db = self._readers.get()
         with translating(self._root, db):
             return db.execute(sql, values).fetchall()

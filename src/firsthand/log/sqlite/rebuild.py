@@ -14,27 +14,16 @@ from typing import Any
 import apsw
 
 from firsthand.errors import StoreDamaged
-from firsthand.log.engine import Entry, TransactionIndex
+from firsthand.log.engine import Entry
+from firsthand.log.results import Rebuilt
 from firsthand.value import value
 
 from .index_files import LEFT_OUT, IndexFiles, Reached, keep_reach, transaction
+from .index_port import TransactionIndex
 from .read import Reader
 from .recent import RecentEvents
 
 REBUILD_EVENTS = 1_000
-
-
-@value
-class Rebuilt:
-    """What a rebuild did.
-
-    Attributes:
-        events: indexed anew.
-        damaged: positions of the events that were left out, since they cannot be read; `verify` says why.
-    """
-
-    events: int
-    damaged: tuple[int, ...] = ()
 
 
 def rebuild(

@@ -21,7 +21,7 @@ from firsthand.ledger.facts import facts_standing
 from firsthand.ledger.lineage import lineage_of
 from firsthand.moment import parse as parse_time
 from firsthand.pointer import find
-from firsthand.server.inspector import rows, texts
+from firsthand.server.inspector import texts
 from firsthand.server.inspector.page import Asked, Page, Place
 from firsthand.tokens import estimate
 from firsthand.unasked.volunteer import Piece
@@ -88,7 +88,7 @@ def _position(place: Place, as_of: str) -> int | None:
     if moment is None:
         raise InvalidArgument(f"expected as_of as a position, or a time such as 2026-01-31; got {as_of!r:.60}")
     end = DAY_US if len(as_of) == len("2026-01-31") else 0
-    return rows.position_at(place.memory, moment.microseconds + end) or 1
+    return place.memory.census().position_at(moment.microseconds + end) or 1
 
 
 def _is_disputed(decision: Decision, undone: Any) -> bool:

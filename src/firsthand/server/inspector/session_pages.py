@@ -13,8 +13,9 @@ from firsthand.errors import Unresolvable
 from firsthand.event import Event, Kind
 from firsthand.formats import commands
 from firsthand.log.results import SessionInfo
+from firsthand.log.sqlite.census import SAMPLES
 from firsthand.moment import Moment
-from firsthand.server.inspector import rows, texts
+from firsthand.server.inspector import texts
 from firsthand.server.inspector.page import Asked, Page, Place
 from firsthand.server.inspector.turns import COMPACTIONS, GAP_US, Turn, chosen, turns_of, view
 from firsthand.space import Space
@@ -59,7 +60,7 @@ def sessions(place: Place, asked: Asked) -> Page:
         picked = [info for info in picked[:TITLES_READ_MAX] if _matches(place, info, words)]
     page = picked[(before - 1) * SESSIONS_PAGE : before * SESSIONS_PAGE]
     is_countable = sum(info.events for info in page) <= _COUNTED_EVENTS_MAX
-    counted = rows.kinds(place.memory, [info.name for info in page]) if is_countable else {}
+    counted = place.memory.census().kinds([info.name for info in page]) if is_countable else {}
     failed = failures(place, page)
     listed = [_session_row(place, info, counted.get(info.name), failed.get(info.name)) for info in page]
     position, head = place.memory.position, place.memory.head()
@@ -74,7 +75,7 @@ def sessions(place: Place, asked: Asked) -> Page:
 
 
 def _session_row(place: Place, info: SessionInfo, kinds: dict[Kind, int] | None, failed: int | None) -> dict[str, Any]:
-    spread = rows.times(place.memory, info.name, info.events)
+    spread = place.memory.census().times(info.name, info.events)
     number = kinds.get if kinds is not None else lambda *_: None
     compactions = None if kinds is None else kinds.get(Kind.SUMMARY, 0) + kinds.get(Kind.RECEIPT, 0)
     return {
@@ -82,7 +83,7 @@ def _session_row(place: Place, info: SessionInfo, kinds: dict[Kind, int] | None,
         "turns": info.turns, "first": info.first, "last": info.last, "calls": number(Kind.TOOL_CALL, 0),
         "volunteered": number(Kind.INJECTION, 0), "compactions": compactions, "project": project(place, info.name),
         "live": _is_live(place, info), "spark": _spark(spread, info.events), "failed": failed,
-        "bytes": rows.stored_bytes(place.memory, info.name) if kinds is not None else None,
+        "bytes": place.memory.census().stored_bytes(info.name) if kinds is not None else None,
     }  # fmt: skip
 
 
@@ -121,10 +122,10 @@ def _failed(place: Place, result: Event) -> bool:
 
 def _spark(times: Sequence[int], events: int) -> list[float]:
     """Give how dense a session was over its time, from 0 to 1, from the times of events spread evenly over it."""
-    heights = [0.0] * rows.SAMPLES
+    heights = [0.0] * SAMPLES
     begin, width = min(times, default=0), max(1, max(times, default=1) - min(times, default=0))
     for before, after in pairwise(times):
-        first, last = sorted(min(rows.SAMPLES - 1, (at - begin) * rows.SAMPLES // width) for at in (before, after))
+        first, last = sorted(min(SAMPLES - 1, (at - begin) * SAMPLES // width) for at in (before, after))
         for place in range(first, last + 1):
             heights[place] += events / (last - first + 1)
     return [height / (max(heights) or 1.0) for height in heights]
@@ -178,7 +179,7 @@ def session(place: Place, asked: Asked) -> Page:
     turn = asked.number("turn", -1, low=-1)
     begin = asked.number("from", 0, low=0)
     if turn >= 0:
-        begin = max(0, rows.position_of_turn(space, name, turn) - 1) if info.events > EVENTS_PAGE else 0
+        begin = max(0, space.census().position_of_turn(name, turn) - 1) if info.events > EVENTS_PAGE else 0
     events = list(space.events(name, after=begin, limit=EVENTS_PAGE + 1))
     following = events[EVENTS_PAGE].position - 1 if len(events) > EVENTS_PAGE else 0
     turns = turns_of(map(place.standing, events[:EVENTS_PAGE]))
@@ -200,7 +201,7 @@ def session(place: Place, asked: Asked) -> Page:
             ]
         listed.append(row)
         listed += [{"compaction": place.line(event)} for event in each.events if event.kind in COMPACTIONS]
-    kinds = rows.kinds(space, [name])[name]
+    kinds = space.census().kinds([name])[name]
     fields: dict[str, Any] = {
         "name": name, "title": title(place, name) or name, "info": info, "kinds": kinds, "turns": listed,
         "opened": opened, "only": only, "find": find, "map": _map(place, info), "project": project(place, name),
@@ -222,7 +223,7 @@ def turn_rows(place: Place, asked: Asked) -> Page:
     name = asked.text("name")
     info_of(place.memory, name)
     number = asked.number("open", 0, low=0)
-    first = rows.position_of_turn(place.memory, name, number)
+    first = place.memory.census().position_of_turn(name, number)
     events: list[Event] = []
     for event in place.memory.events(name, after=max(0, first - 1), limit=EVENTS_PAGE) if first else ():
         if event.turn != number:
@@ -286,7 +287,7 @@ def _map(place: Place, info: SessionInfo) -> dict[str, Any] | None:
     href = f"?name={texts.query(info.name)}&turn="
     counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     turns: dict[int, int] = {}
-    for stretch, kind, events, turn in rows.columns(place.memory, info.name, begin, width):
+    for stretch, kind, events, turn in place.memory.census().stretches(info.name, begin, width):
         counts[stretch][texts.kind_class(kind)] += events
         turns[stretch] = min(turns.get(stretch, turn), turn)
     most = max(sum(count.values()) for count in counts.values())
