@@ -156,6 +156,9 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
   freed bytea[];
 BEGIN
+  IF nullif(current_setting('firsthand.namespace', true), '')::bigint IS DISTINCT FROM of_namespace THEN
+    RAISE EXCEPTION 'the transaction has named another namespace' USING ERRCODE = 'insufficient_privilege';
+  END IF;
   UPDATE event SET salt = NULL, body = NULL WHERE namespace = of_namespace AND position = ANY (positions);
   WITH gone AS (
     DELETE FROM artifact_use WHERE namespace = of_namespace AND position = ANY (positions) RETURNING digest
