@@ -54,6 +54,7 @@ BROAD_HANDLERS_THAT_ANSWER: dict[str, str] = {  # "path:function" of a door's ou
     "server/spool.py:_try": "whatever a kept call raises is why it is not recorded: logged, tried again, set aside",
     "server/daemon.py:_work": "the outermost frame of a worker; the fault is logged, and the hook keeps its call",
     "server/http_server.py:_run": "the outermost frame of the thread of pages; the fault is logged, hooks go on",
+    "server/teams/gateway.py:__call__": "the outermost frame of a request; its class and place are logged, no words",
     "server/daemon_jobs.py:_run": "the outermost frame of the thread of jobs; the fault is logged, then tried again",
 }
 
@@ -273,7 +274,7 @@ def handlers(module: Module) -> Iterator[tuple[ast.FunctionDef | None, ast.Try, 
 
     def walk(node: ast.AST, function: ast.FunctionDef | None):
         for child in ast.iter_child_nodes(node):
-            inside = child if isinstance(child, ast.FunctionDef) else function
+            inside = child if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)) else function
             if isinstance(child, ast.Try):
                 for handler in child.handlers:
                     yield inside, child, handler

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from firsthand import environment
+from firsthand.cli import team
 from firsthand.cli.arguments import Parser, number
 from firsthand.cli.display import count, shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND, REFUSED
@@ -37,6 +38,7 @@ def add(parser: Parser) -> None:
         firsthand serve --status       what it is doing; exit code 1 when it does not run
         firsthand serve --stop
         firsthand serve --foreground --port 8321    in this terminal, until interrupted
+        firsthand serve --postgres postgresql://application@db.example/store --host 0.0.0.0      for a team
         """,
     )  # fmt: skip
     how = parser.add_mutually_exclusive_group()
@@ -46,9 +48,12 @@ def add(parser: Parser) -> None:
     parser.add_argument(
         "--port", type=number(0, 65_535), metavar="N", help="of pages and MCP; 0: any; default 8321, or any"
     )
+    team.add_server(parser)
 
 
 def _serve(chosen: argparse.Namespace, out: Output) -> int:
+    if chosen.postgres:
+        return team.serve(chosen, out)
     folder = environment.runtime_folder()
     if not folder:
         out.warn("expected a home folder, where the server's socket is; there is none. Set HOME or XDG_RUNTIME_DIR.")

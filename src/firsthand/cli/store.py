@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from firsthand import Exported, InvalidArgument, Memory, Verification, environment
 from firsthand.agents import settings
-from firsthand.cli import cluster, erase, sync
+from firsthand.cli import cluster, erase, sync, team
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import count, shown, size, table
 from firsthand.cli.exits import DAMAGED, DONE, USAGE
@@ -38,6 +38,7 @@ def add(group: Parser) -> None:
     sync.add(group)
     erase.add(group)
     cluster.add(group)
+    team.add(group)
     group.command(
         "rebuild", _rebuild, "Throw the indexes away and build them again from the log.", "firsthand store rebuild"
     )

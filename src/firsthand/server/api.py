@@ -17,6 +17,7 @@ from typing import Any
 
 from firsthand import Answer, Appended, Draft, Event, InvalidArgument, Memory, Query, Trust, __version__
 from firsthand.agents import health_line
+from firsthand.client import NAMESPACE_HEADER
 from firsthand.context.session_log import SessionLog
 from firsthand.event import id_bytes, id_text
 from firsthand.json_codec import from_json, to_json
@@ -183,15 +184,16 @@ EXPAND = Verb("GET", "expand", "The exact bytes that a pointer addresses, by ran
 LIVE = Verb("GET", "live", "The position that was reached, as server-sent events.", ("session", "after"), _health)
 
 
-def document() -> dict[str, Any]:
+def document(more: tuple[Verb, ...] = ()) -> dict[str, Any]:
     """Describe the API (OpenAPI 3.1)."""
     problem = {"description": "what went wrong", "content": {"application/problem+json": {}}}
     paths: dict[str, Any] = {}
-    for verb in (*VERBS, EXPAND, LIVE):
+    for verb in (*VERBS, EXPAND, LIVE, *more):
         about: dict[str, Any] = {"operationId": verb.name, "summary": verb.summary}
-        names, must = ["namespace", *(name.rstrip("*") for name in verb.takes)], [*verb.takes]
+        names, must = [name.rstrip("*") for name in verb.takes], [*verb.takes]
+        about["parameters"] = [{"name": NAMESPACE_HEADER, "in": "header", "schema": {"type": "string"}}]
         if verb.method == "GET":
-            about["parameters"] = [
+            about["parameters"] += [
                 {"name": name, "in": "query", "required": f"{name}*" in must, "schema": {"type": "string"}}
                 for name in names
             ]  # fmt: skip

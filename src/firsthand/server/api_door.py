@@ -18,8 +18,18 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from firsthand import InvalidArgument, Memory
+from firsthand import FirsthandError, InvalidArgument, Memory
 from firsthand.client import NAMESPACE_HEADER
+from firsthand.errors import (
+    AppendError,
+    DecisionRefused,
+    FormatError,
+    InvalidDraft,
+    PointerError,
+    QueryError,
+    StoreBusy,
+    Unresolvable,
+)
 from firsthand.server import api
 from firsthand.server.api import Verb
 from firsthand.server.auth import body_bytes_max
@@ -27,6 +37,14 @@ from firsthand.server.live import stream
 from firsthand.server.measures import Measures
 
 Opened = Callable[[], AbstractContextManager[Memory]]
+_STATUS: tuple[tuple[type[FirsthandError], int], ...] = (
+    (Unresolvable, 404), (PointerError, 400), (InvalidArgument, 400), (QueryError, 400), (FormatError, 400),
+    (InvalidDraft, 400), (DecisionRefused, 400), (AppendError, 409), (StoreBusy, 503), (FirsthandError, 500),
+)  # fmt: skip
+TITLES = {
+    400: "Not understood", 401: "Not opened by a link", 403: "Refused", 404: "Not there", 405: "Not so",
+    413: "Too large", 421: "Another host", 429: "Too much", 500: "Fault", 503: "Busy",
+}  # fmt: skip
 
 
 async def fields_of(request: Request) -> dict[str, Any]:
@@ -88,6 +106,21 @@ async def answer(request: Request, verb: Verb, asked: dict[str, Any], opened: Op
         return stream(lambda: run_in_threadpool(position), request.is_disconnected, fields.get("after"))
     text = await run_in_threadpool(lambda: json.dumps(_answered(opened, verb, fields, measures)))
     return Response(text, media_type="application/json")
+
+
+def status_of(error: FirsthandError) -> int:
+    """Give the status of HTTP that an error is answered with."""
+    return next(code for kind, code in _STATUS if isinstance(error, kind))
+
+
+def problem(status: int, why: str, error: str = "") -> bytes:
+    """Write what went wrong for a program.
+
+    Args:
+        error: the class that the same verb raises in Python; empty where it raises none.
+    """
+    fields = {"type": "about:blank", "title": TITLES.get(status, "Fault"), "status": status, "detail": why}
+    return json.dumps(fields | ({"error": error} if error else {})).encode()
 
 
 def reached(memory: Memory, session: str) -> int:

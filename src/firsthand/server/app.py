@@ -8,7 +8,6 @@ reading changes nothing; what changes something comes by POST with the proof of 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -27,17 +26,6 @@ from starlette.routing import Route
 from firsthand import FirsthandError, Memory, __version__
 from firsthand.agents import health_line
 from firsthand.environment import default_embedder, default_store
-from firsthand.errors import (
-    AppendError,
-    DecisionRefused,
-    FormatError,
-    InvalidArgument,
-    InvalidDraft,
-    PointerError,
-    QueryError,
-    StoreBusy,
-    Unresolvable,
-)
 from firsthand.moment import now
 from firsthand.server import api, api_door, measures
 from firsthand.server.auth import COOKIE_S, Guard, Keys, Scope, cookie_name, is_own_path
@@ -54,10 +42,6 @@ FORM_BYTES_MAX = 64 << 10
 MEMO_MAX = 20_000
 Count = Callable[[int], None]
 _T = TypeVar("_T")
-_STATUS: tuple[tuple[type[FirsthandError], int], ...] = (
-    (Unresolvable, 404), (PointerError, 400), (InvalidArgument, 400), (QueryError, 400), (FormatError, 400),
-    (InvalidDraft, 400), (DecisionRefused, 400), (AppendError, 409), (StoreBusy, 503), (FirsthandError, 500),
-)  # fmt: skip
 
 
 def application(stores: Stores, keys: Keys, log: Callable[[str], None], count: Count) -> Guard:
@@ -302,7 +286,7 @@ class _Pages:
         """Say what went wrong."""
         if isinstance(error, HTTPException):
             return self._sorry(request.scope, error.status_code, str(error.detail))
-        status = next((code for kind, code in _STATUS if isinstance(error, kind)), 500)
+        status = api_door.status_of(error) if isinstance(error, FirsthandError) else 500
         if status == 500:
             self._log(f"a page failed: {request.url.path}: {type(error).__name__}: {error}")
         return self._sorry(request.scope, status, str(error), type(error).__name__)
@@ -320,20 +304,14 @@ class _Pages:
         path = str(scope["path"])
         wants = dict(scope["headers"]).get(b"accept", b"").decode("latin-1")
         if path.startswith(_FOR_PROGRAMS) or path.endswith(".json") or "text/html" not in wants:
-            problem = {"type": "about:blank", "title": _TITLES.get(status, "Fault"), "status": status, "detail": why}
-            problem |= {"error": error} if error else {}
-            return json.dumps(problem).encode(), "application/problem+json"
+            return api_door.problem(status, why, error), "application/problem+json"
         place = path.split("/")[1] if path.count("/") > 1 else "default"
-        about = {**self._about(place, ""), "title": _TITLES.get(status, "Fault"), "status": status, "why": why}
+        about = {**self._about(place, ""), "title": api_door.TITLES.get(status, "Fault"), "status": status, "why": why}
         text = self._templates.get_template("fault.html").render(about)
         return text.encode(), "text/html; charset=utf-8"
 
 
 _FOR_PROGRAMS = ("/mcp", "/v1/", "/healthz", "/metrics")
-_TITLES = {
-    400: "Not understood", 401: "Not opened by a link", 403: "Refused", 404: "Not there", 405: "Not so",
-    413: "Too large", 421: "Another host", 500: "Fault", 503: "Busy",
-}  # fmt: skip
 
 
 def environment() -> jinja2.Environment:

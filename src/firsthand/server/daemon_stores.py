@@ -55,8 +55,8 @@ class Stores:
         measures: what is counted of the work on them.
     """
 
-    def __init__(self, timeout_ms: int = TIMEOUT_MS) -> None:
-        self._timeout_ms, self.measures = timeout_ms, Measures()
+    def __init__(self, timeout_ms: int = TIMEOUT_MS, *, handles_max: int = HANDLES_MAX) -> None:
+        self._timeout_ms, self._handles_max, self.measures = timeout_ms, handles_max, Measures()
         self._lock = threading.Lock()
         self._opening: dict[Key, threading.Lock] = {}
         self._handles: dict[Key, Handle] = {}  # the one used last stands last
@@ -115,7 +115,7 @@ class Stores:
         with self._lock:
             alone = self._opening.setdefault(key, threading.Lock())
         with _waiting(alone, call.store):  # one thread opens a store; the others wait for it, not for others' stores
-            identity = identity_of(call.store)
+            identity = self._identity(call)
             with self._lock:
                 handle = self._handles.get(key)
                 if handle is not None and handle.identity == identity:
@@ -124,19 +124,23 @@ class Stores:
                 self._retire(handle)
                 handle = None
             if handle is None:
-                self._erased.setdefault(call.store, erased_at(Path(call.store)))
-                memory = Memory(
-                    call.store, namespace=call.namespace, timeout_ms=self._timeout_ms, embedder=call.embedder
-                )
-                handle = Handle(key, memory, identity_of(call.store), users=1)
+                memory = self._opened(call)
+                handle = Handle(key, memory, self._identity(call), users=1)
             with self._lock:
                 self._handles.pop(key, None)
                 self._handles[key] = handle
                 idle = [handle for handle in self._handles.values() if not handle.users]
-                spare = idle[: max(0, len(self._handles) - HANDLES_MAX)]
+                spare = idle[: max(0, len(self._handles) - self._handles_max)]
         for spare_handle in spare:
             self._retire(spare_handle)
         return handle
+
+    def _opened(self, call: Call) -> Memory:
+        self._erased.setdefault(call.store, erased_at(Path(call.store)))
+        return Memory(call.store, namespace=call.namespace, timeout_ms=self._timeout_ms, embedder=call.embedder)
+
+    def _identity(self, call: Call) -> tuple[int, int]:
+        return identity_of(call.store)
 
     def _given_back(self, handle: Handle) -> None:
         with self._lock:

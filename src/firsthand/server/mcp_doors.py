@@ -9,7 +9,7 @@ not before; a door closes with the server.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qs
@@ -20,47 +20,75 @@ from firsthand import FirsthandError
 from firsthand.environment import default_namespace, default_store
 from firsthand.server.auth import App, Receive, Scope, Send
 from firsthand.server.daemon_stores import Stores
+from firsthand.value import value
 
 DOORS_MAX = 8
 _KNOWN = {"agent", "cwd", "across", "store", "namespace"}
 
 
-class Doors:
-    """An ASGI application that hands each request to the door of its agent."""
+@value(frozen=False, eq=False)
+class _Door:
+    """A door that is open, and how many requests are at it."""
 
-    def __init__(self, stores: Stores) -> None:
-        self._stores = stores
-        self._apps: dict[tuple[str, ...], App] = {}
-        self._tasks: list[asyncio.Task[None]] = []
-        self._closing: asyncio.Event | None = None
+    app: App
+    closing: asyncio.Event
+    task: asyncio.Task[None]
+    users: int = 0
+
+
+class Doors:
+    """An ASGI application that hands each request to the door of its agent.
+
+    Args:
+        http: options of the SDK's application, such as that it keeps no sessions.
+        closes: the door asked least recently is closed where there are too many, else a further one is refused.
+    """
+
+    def __init__(self, stores: Stores, http: dict[str, Any] | None = None, *, closes: bool = False) -> None:
+        self._stores, self._http, self._closes = stores, http, closes
+        self._doors: dict[tuple[str, ...], _Door] = {}  # the one asked last stands last
         self._making: asyncio.Lock | None = None
 
     @asynccontextmanager
     async def lifespan(self, _app: object) -> AsyncIterator[None]:
         """Close every door at the end."""
-        self._closing, self._making = asyncio.Event(), asyncio.Lock()
+        self._making = asyncio.Lock()
         yield
-        self._closing.set()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for door in self._doors.values():
+            door.closing.set()
+        await asyncio.gather(*(door.task for door in self._doors.values()), return_exceptions=True)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         values = {name: texts[0] for name, texts in parse_qs(scope["query_string"].decode("latin-1")).items()}
         if unknown := sorted(values.keys() - _KNOWN):
             raise HTTPException(400, f"expected of {', '.join(sorted(_KNOWN))}; got {unknown!r:.120}")
-        app = await self._door(values)
-        await app({**scope, "path": "/mcp", "root_path": "", "query_string": b""}, receive, send)
+        await self.answer(values, scope, receive, send)
 
-    async def _door(self, values: dict[str, str]) -> App:
+    async def answer(self, values: Mapping[str, str], scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand a request to the door that values name."""
         key = tuple(values.get(name, "") for name in sorted(_KNOWN))
         assert self._making is not None
         async with self._making:
-            if key not in self._apps:
-                if len(self._apps) >= DOORS_MAX:
-                    raise HTTPException(503, f"{DOORS_MAX} agents have a door here already; firsthand serve --stop")
-                self._apps[key] = await self._made(values)
-            return self._apps[key]
+            door = self._doors.pop(key, None)
+            if door is None:
+                self._make_room()
+                door = await self._made(values)
+            self._doors[key] = door
+            door.users += 1
+        try:
+            await door.app({**scope, "path": "/mcp", "root_path": "", "query_string": b""}, receive, send)
+        finally:
+            door.users -= 1
 
-    async def _made(self, values: dict[str, str]) -> App:
+    def _make_room(self) -> None:
+        if len(self._doors) < DOORS_MAX:
+            return
+        idle = [key for key, door in self._doors.items() if not door.users] if self._closes else []
+        if not idle:
+            raise HTTPException(503, f"{DOORS_MAX} agents have a door here already; firsthand serve --stop")
+        self._doors.pop(idle[0]).closing.set()
+
+    async def _made(self, values: Mapping[str, str]) -> _Door:
         """Make a door, and keep it open in a task of its own: what it begins must end where it began."""
         from firsthand.server import mcp_sdk
         from firsthand.server.mcp_server import Door, Served
@@ -70,20 +98,18 @@ class Doors:
             served = Served(
                 store, namespace, None, values.get("agent", ""), values.get("cwd", ""), bool(values.get("across"))
             )
-            door = await asyncio.to_thread(Door, served, self._stores)
+            made = await asyncio.to_thread(Door, served, self._stores, http=self._http)
         except FirsthandError as error:
             raise HTTPException(500, str(error)) from error
-        app: Any = mcp_sdk.http_app(door.sdk, door.server, door.http)
-        ready = asyncio.Event()
+        app: Any = mcp_sdk.http_app(made.sdk, made.server, made.http)
+        ready, closing = asyncio.Event(), asyncio.Event()
 
         async def stay() -> None:
-            assert self._closing is not None
             async with app.router.lifespan_context(app):
                 ready.set()
-                await self._closing.wait()
-            door.close()
+                await closing.wait()
+            made.close()
 
-        self._tasks.append(asyncio.create_task(stay()))
+        task = asyncio.create_task(stay())
         await ready.wait()
-        made: App = app
-        return made
+        return _Door(app, closing, task)

@@ -99,11 +99,14 @@ class Opening:
 class Door:
     """One MCP server over one agent's memory."""
 
-    def __init__(self, served: Served, stores: Stores | None = None, *, port: int = 0) -> None:
+    def __init__(
+        self, served: Served, stores: Stores | None = None, *, port: int = 0, http: dict[str, Any] | None = None
+    ) -> None:
         self.sdk = mcp_sdk.load()
         self.opening = Opening(served, stores)
         self._limiter: Any = None
-        self.http = {"session_idle_timeout": IDLE_S, "max_request_body_size": BODY_BYTES_MAX, "host": "127.0.0.1"}
+        limits: dict[str, Any] = {"session_idle_timeout": IDLE_S, "max_request_body_size": BODY_BYTES_MAX}
+        self.http = limits | {"host": "127.0.0.1"} | (http or {})
         if self.sdk.major == 1:
             self.http["port"] = port
         tools = [

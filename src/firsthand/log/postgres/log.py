@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import psycopg
 
@@ -105,7 +105,7 @@ class PostgresLog(AppendVerbs):
         return self._committer.submit(Ticket(key, batches, also=partial(_follow, key, names) if names else None))
 
     def append_with(
-        self, also: Callable[[psycopg.Connection], None], draft: Draft, *, namespace: str, session: str
+        self, also: Callable[[psycopg.Connection], Any], draft: Draft, *, namespace: str, session: str
     ) -> tuple[Appended, ...]:
         """Append an event in one transaction with other work, which may be done twice and must not mind."""
         batch = Batch(namespace, session, self._prepared([draft], namespace))

@@ -1,0 +1,355 @@
+"""The application of a server for teams: the HTTP API and MCP, for many principals over one log.
+
+    a token -> its principal -> his rate -> the namespace and right of the route -> a memory of that namespace -> answer
+
+The invariant: nothing but what `OPEN` names is answered without a principal; a route that is in no table is refused
+before its body is read. A fault names its class in the log and nothing that anybody sent. There are no pages here: the
+inspector is for one user, over a store of that machine or its replica.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+import traceback
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from math import ceil
+from typing import Any
+from urllib.parse import unquote
+
+import anyio
+from anyio.to_thread import run_sync
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from firsthand import FirsthandError, Kind, __version__
+from firsthand.client import NAMESPACE_HEADER
+from firsthand.errors import StoreBusy, StoreFull
+from firsthand.log.postgres.access import granted_in
+from firsthand.log.postgres.schema import check_version
+from firsthand.server import api, api_door, measures
+from firsthand.server.api import Verb
+from firsthand.server.auth import SAFE_HEADERS, Receive, Scope, Send, body_bytes_max
+from firsthand.server.mcp_doors import Doors
+from firsthand.server.teams.audit import MINUTE_S, Audit
+from firsthand.server.teams.grants import METHODS, ROUTES, TOOLS, Principal, Refused, Right
+from firsthand.server.teams.identity import Identity
+from firsthand.server.teams.limits import Buckets
+from firsthand.server.teams.spaces import Spaces
+from firsthand.value import replace, value
+
+METADATA = "/.well-known/oauth-protected-resource"
+OPEN = frozenset({"/healthz", "/readyz", METADATA, f"{METADATA}/mcp"})
+"""What is answered to anybody."""
+STATELESS = {"stateless_http": True, "json_response": True}
+LOOKUPS_MAX = 8
+"""Tokens that are looked at together, so that strangers leave threads for the others."""
+READY_S = 3.0
+PIECE_BYTES = 1 << 20
+_HEALTH = next(verb for verb in api.VERBS if verb.name == "health")
+HEALTH = replace(
+    _HEALTH, answer=lambda memory, _: {"ok": True, "line": "", "position": memory.position, "head": memory.head()}
+)
+EXPORT = Verb("GET", "export", "The namespace, or a session of it, as JSON Lines.", ("session",), _HEALTH.answer)
+GRANTS = Verb("GET", "grants", "Who may do what in the namespace.", (), _HEALTH.answer)
+
+
+@value
+class Terms:
+    """How a server is run.
+
+    Attributes:
+        url: its address as clients know it, without a path; empty for that which it listens at.
+        issuer: of the tokens that it takes beside keys; empty for none.
+        requests_per_s: of one principal, by this process; 0 without a limit.
+        audit_reads: what is read is recorded, too.
+    """
+
+    url: str = ""
+    issuer: str = ""
+    requests_per_s: float = 50.0
+    audit_reads: bool = False
+
+
+class Gateway:
+    """The ASGI application."""
+
+    def __init__(
+        self, spaces: Spaces, identity: Identity, audit: Audit, terms: Terms, log: Callable[[str], None]
+    ) -> None:
+        self._spaces, self._identity, self._audit, self._terms, self._log = spaces, identity, audit, terms, log
+        self._buckets = Buckets(terms.requests_per_s, 2 * terms.requests_per_s)
+        self._doors = Doors(spaces, STATELESS, closes=True)
+        self._lookups, self._looks = anyio.CapacityLimiter(LOOKUPS_MAX), anyio.CapacityLimiter(2)
+        faults: Any = {Refused: self._refused, FirsthandError: self._failed, HTTPException: self._wrong}
+        self._app = Starlette(
+            routes=[
+                Route("/healthz", self._healthz),
+                Route("/readyz", self._readyz),
+                Route(METADATA, self._metadata),
+                Route(f"{METADATA}/mcp", self._metadata),
+                Route("/metrics", self._metrics),
+                Route("/mcp", self._mcp),
+                Route("/v1/openapi.json", self._document),
+                Route("/v1/{verb:path}", self._api, methods=["GET", "POST"]),
+            ],
+            exception_handlers=faults, lifespan=self._lifespan,
+        )  # fmt: skip
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        begun = False
+
+        async def safe(message: Any) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                more = [(name.encode(), text.encode()) for name, text in SAFE_HEADERS.items()]
+                message = message | {"headers": [*message.get("headers", ()), *more]}
+            await send(message)
+
+        request = Request(scope, receive)
+        try:
+            if scope["type"] != "http":
+                raise HTTPException(403, "expected HTTP")  # noqa: TRY301 - answered as any other
+            if scope["path"] not in OPEN:
+                scope["principal"] = await self._principal(request)
+            await self._app(scope, receive, safe)
+        except (Refused, FirsthandError, HTTPException) as error:
+            handler: Any = {Refused: self._refused, HTTPException: self._wrong}.get(type(error), self._failed)
+            await (await handler(request, error))(scope, receive, safe)
+        except Exception as error:  # noqa: BLE001 - the outermost frame of a request: its fault is logged without its words
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            self._log(f"a request failed: {type(error).__name__} at {frame.filename}:{frame.lineno}")
+            if not begun:
+                await _answer(500, "the server failed; its log names the place")(scope, receive, safe)
+
+    # who and what ------------------------------------------------------------------------------------
+
+    async def _principal(self, request: Request) -> Principal:
+        """Tell who sends a request, and whether he may send one now."""
+        length = request.headers.get("content-length", "0")
+        if not length.isdigit() or len(length) > 18 or int(length) > body_bytes_max(request.url.path):
+            raise HTTPException(413, f"expected at most {body_bytes_max(request.url.path) >> 20} MiB")
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        token = token.strip() if scheme.lower() == "bearer" else ""
+        principal = self._identity.known(token)
+        if principal is None:
+            principal = await run_sync(self._identity.principal, token, limiter=self._lookups)
+        if wait_s := self._buckets.wait_s(principal.name):
+            raise Refused(429, f"expected at most {self._terms.requests_per_s:g} requests a second", "", wait_s)
+        return principal
+
+    async def _entered(self, request: Request, right: Right | None, route: str) -> str:
+        """Give the namespace that a request is about, once it is known that its principal may."""
+        header, query = unquote(request.headers.get(NAMESPACE_HEADER, "")), request.query_params.get("namespace", "")
+        if header and query and header != query:
+            raise Refused(400, "expected one namespace; the header and the address name two", "")
+        principal: Principal = request.scope["principal"]
+        namespace = principal.namespace(header or query)
+        principal.check(namespace, right)
+        request.scope["route_named"] = route
+        if right is Right.READ and self._terms.audit_reads:
+            await self._record(request, "read", namespace=namespace, route=route)
+        return namespace
+
+    async def _record(self, request: Request, act: str, **facts: Any) -> None:
+        await run_in_threadpool(partial(self._audit.act, request.scope["principal"].name, act, **facts))
+
+    # routes ------------------------------------------------------------------------------------------
+
+    async def _api(self, request: Request) -> Response:
+        """Answer a verb of the memory."""
+        name, extra = request.path_params["verb"], {"export": EXPORT, "grants": GRANTS, "health": HEALTH}
+        verb = extra.get(name) if request.method == "GET" else None
+        verb = verb or api_door.verb_of(name, request.method)
+        right = ROUTES.get(name)
+        if right is None:
+            raise Refused(404, f"/v1/{name:.80} is no part of a server for teams", "")
+        namespace = await self._entered(request, right, name)
+        asked = await api_door.fields_of(request)
+        if request.method == "POST" and "namespace" in asked:
+            raise Refused(400, f"a body names no namespace; send the header {NAMESPACE_HEADER}", "")
+        for further in _further(name, asked):
+            request.scope["principal"].check(namespace, further)
+        if verb is GRANTS:
+            return JSONResponse(await run_in_threadpool(granted_in, self._spaces.engine.connections, namespace))
+        if verb is EXPORT:
+            session = verb.asked(asked).get("session")
+            await self._record(request, "export", namespace=namespace)
+            pieces = await run_in_threadpool(self._exported, namespace, session)
+            return StreamingResponse(pieces, media_type="application/jsonl")
+        if verb.name == "erase":
+            await self._record(request, "erase", namespace=namespace, addresses=len(asked.get("addresses") or ()))
+        call = self._spaces.named(namespace)
+        return await api_door.answer(request, verb, asked, lambda: self._spaces.of(call), self._spaces.measures)
+
+    def _exported(self, namespace: str, session: str | None) -> Iterator[bytes]:
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it was sent
+        self._spaces.engine.export(file, namespace=namespace, session=session)
+        file.seek(0)
+
+        def pieces() -> Iterator[bytes]:
+            with file:
+                while piece := file.read(PIECE_BYTES):
+                    yield piece
+
+        return pieces()
+
+    @property
+    def _mcp(self) -> Any:
+        return _Mcp(self)
+
+    async def answer_mcp(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a message of MCP, in the namespace and with the right that it needs."""
+        request = Request(scope, receive)
+        if request.method != "POST":
+            raise HTTPException(405, "expected POST: this server keeps no sessions of MCP")
+        if unknown := sorted(request.query_params.keys() - {"agent", "namespace"}):
+            raise HTTPException(400, f"expected agent or namespace; got {unknown!r:.120}")
+        message = await api_door.fields_of(request)
+        method, parameters = str(message.get("method", "ping")), message.get("params")
+        if method == "tools/call":
+            name = str(parameters.get("name")) if isinstance(parameters, dict) else ""
+            right, route = TOOLS.get(name), name
+        else:
+            name, right, route = method, METHODS.get(method), method
+        if name not in (TOOLS if method == "tools/call" else METHODS):
+            raise Refused(404, f"this server has no {name!r:.80} in MCP", "")
+        namespace = await self._entered(request, right, f"mcp {route}")
+        agent = request.query_params.get("agent", scope["principal"].name)
+        values = {"namespace": namespace, "agent": agent, "across": "1"}  # who may read, may read all of it
+        data = json.dumps(message).encode()  # as it was read here: no other reading of its bytes
+        left_out = {b"host", b"origin", b"authorization", b"content-length"}
+        headers = [(name, text) for name, text in scope["headers"] if name.lower() not in left_out]
+        headers += [(b"host", b"127.0.0.1:1"), (b"content-length", str(len(data)).encode())]
+
+        bodies = [{"type": "http.request", "body": data, "more_body": False}]
+
+        async def body() -> Any:
+            return bodies.pop() if bodies else await receive()
+
+        await self._doors.answer(values, {**scope, "headers": headers}, body, send)
+
+    async def _healthz(self, _request: Request) -> Response:
+        return JSONResponse({"ok": True, "version": __version__})
+
+    async def _readyz(self, _request: Request) -> Response:
+        """Say whether the log can be reached, and is of a version that this server writes."""
+
+        def look() -> bool:
+            with self._spaces.engine.connections.use() as db:
+                return not check_version(db)
+
+        ready = False
+        with suppress(FirsthandError), anyio.move_on_after(READY_S):
+            ready = await run_sync(look, abandon_on_cancel=True, limiter=self._looks)
+        return JSONResponse({"ready": ready}, 200 if ready else 503)
+
+    async def _metadata(self, _request: Request) -> Response:
+        """Say where tokens for this server come from (RFC 9728)."""
+        about: dict[str, Any] = {"resource": f"{self._terms.url}/mcp", "resource_name": "Firsthand"}
+        about["bearer_methods_supported"] = ["header"]
+        issuers = {"authorization_servers": [self._terms.issuer]} if self._terms.issuer else {}
+        return JSONResponse(about | issuers)
+
+    async def _metrics(self, request: Request) -> Response:
+        """Give what was counted, to an operator."""
+        if not request.scope["principal"].is_operator:
+            raise Refused(403, "expected a principal who may read the audit log", "metrics")
+        if missing := measures.missing():
+            raise HTTPException(501, missing)
+        page = await run_in_threadpool(self._spaces.measures.page, self._spaces.names(), measures.memory_bytes())
+        return Response(page, media_type="text/plain; version=0.0.4")
+
+    async def _document(self, _request: Request) -> Response:
+        return JSONResponse(api.document((EXPORT, GRANTS)))
+
+    @asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        """Record counted refusals by the minute."""
+
+        async def flush() -> None:
+            while True:
+                await asyncio.sleep(MINUTE_S)
+                with suppress(StoreBusy):  # they stay counted
+                    await run_in_threadpool(self._audit.flush)
+
+        async with self._doors.lifespan(app):
+            flushing = asyncio.create_task(flush())
+            yield
+            flushing.cancel()
+            with suppress(FirsthandError):
+                await run_in_threadpool(partial(self._audit.flush, now=True))
+
+    # what went wrong -----------------------------------------------------------------------------------
+
+    async def _refused(self, request: Request, refusal: Refused) -> Response:
+        """Answer what is not allowed, and record it."""
+        principal = request.scope.get("principal")
+        if refusal.reason:
+            name, route = principal.name if principal else "", request.scope.get("route_named", _route(request))
+            try:
+                await run_in_threadpool(self._audit.refusal, name, route, refusal.reason)
+            except FirsthandError as error:
+                self._log(f"a refusal could not be recorded: {type(error).__name__}")
+        headers = {"retry-after": str(ceil(refusal.wait_s))} if refusal.wait_s else {}
+        if refusal.status == 401:
+            headers["www-authenticate"] = f'Bearer resource_metadata="{self._terms.url}{METADATA}/mcp"'
+        return _answer(refusal.status, str(refusal), "StoreBusy" if refusal.status == 429 else "", headers)
+
+    async def _failed(self, _request: Request, error: FirsthandError) -> Response:
+        """Answer what the store could not do; what is not the caller's fault in words that name nothing."""
+        kind = type(error).__name__
+        if isinstance(error, StoreFull) and error.wait_s:
+            return _answer(429, str(error), kind, {"retry-after": str(ceil(error.wait_s))})
+        status = api_door.status_of(error)
+        if status < 500:
+            return _answer(status, str(error).replace(str(self._spaces.folder), "this store"), kind)
+        if status == 500:
+            self._log(f"a request failed: {kind}")
+        busy = "the store is busy or cannot be reached; send it again with the same ids"
+        return _answer(status, busy if status == 503 else "the store failed; the server's log says how", kind)
+
+    async def _wrong(self, _request: Request, error: HTTPException) -> Response:
+        return _answer(error.status_code, str(error.detail))
+
+
+class _Mcp:
+    """MCP as an ASGI application, which is what a route takes for one that sends by itself."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._gateway.answer_mcp(scope, receive, send)
+
+
+def _further(name: str, asked: dict[str, Any]) -> Iterator[Right]:
+    """Yield the rights that events ask for which erase or decide, wherever they are appended."""
+    events = asked.get("events") if name in {"append", "sync/push"} else None
+    for event in events if isinstance(events, list) else ():
+        kind = event.get("kind") if isinstance(event, dict) else None
+        if kind == Kind.LEDGER:
+            yield Right.LEDGER
+        elif kind == Kind.ERASURE:
+            yield Right.ERASE
+
+
+def _answer(status: int, why: str, error: str = "", headers: dict[str, str] | None = None) -> Response:
+    return Response(api_door.problem(status, why, error), status, headers, "application/problem+json")
+
+
+def _route(request: Request) -> str:
+    """Name the route of a request for the audit log: one of ours, or none."""
+    name = request.url.path.removeprefix("/v1/")
+    return name if name in ROUTES or name in {"/mcp", "/metrics"} else "another"

@@ -1,0 +1,77 @@
+"""The memories of many tenants, each open on its own: one engine for all, a replica a namespace.
+
+The invariant: a memory that is handed out is of one namespace alone, and nothing of a request is left on it. It holds
+all that the engine held when it was handed out, so that what one server acknowledged every other one shows; one that
+cannot be brought so far in time is not handed out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from firsthand import Memory, StoreBusy
+from firsthand.log.disk import make_private
+from firsthand.log.postgres.reader import number_of
+from firsthand.log.postgres.replica import ReplicatedLog
+from firsthand.log.postgres.replicas import Replicas
+from firsthand.server.daemon_stores import Stores
+from firsthand.server.hook_client import Call
+
+OPEN_MAX = 64
+WAIT_S = 5.0
+
+
+class TenantReplicas(Replicas):
+    """Replicas whose namespaces share no folder for a machine's own files."""
+
+    def open_log(self, namespace: str, *, shared: bool = True, **options: Any) -> ReplicatedLog:
+        """Open a namespace."""
+        log = super().open_log(namespace, shared=shared, **options)
+        log.home = log.root.with_name(f"{number_of(namespace):016x}.home")
+        make_private(log.home)
+        return log
+
+
+class Spaces(Stores):
+    """Opens the memories of namespaces as requests need them, and closes those that none needs.
+
+    Attributes:
+        folder: of all replicas; no answer names it.
+    """
+
+    def __init__(self, replicas: TenantReplicas, folder: Path, embedder: str = "none") -> None:
+        super().__init__(handles_max=OPEN_MAX)
+        self.engine, self.folder = replicas.engine, folder
+        self._replicas, self._embedder = replicas, embedder
+
+    @contextmanager
+    def of(self, call: Call) -> Iterator[Memory]:
+        """Give the memory of a call's namespace, with all that the engine had when it was asked for.
+
+        Raises:
+            StoreBusy: its replica lacks so much that it takes longer than `WAIT_S`.
+        """
+        with super().of(self.named(call.namespace)) as memory:
+            log: Any = memory.log
+            if left := log.follow(WAIT_S):
+                raise StoreBusy(f"this server's replica lacks the newest {left:,} events yet; ask again")
+            yield memory
+
+    def names(self) -> list[str]:
+        """Name the folders of the replicas that are open."""
+        with self._lock:
+            return [str(handle.memory.log.root) for handle in self._handles.values()]
+
+    def named(self, namespace: str) -> Call:
+        """Give what `of` takes for a namespace."""
+        return Call(store="", namespace=namespace, embedder=self._embedder)
+
+    def _opened(self, call: Call) -> Memory:
+        replicas: Any = self._replicas
+        return Memory(replicas, namespace=call.namespace, embedder=call.embedder)
+
+    def _identity(self, call: Call) -> tuple[int, int]:
+        return 0, number_of(call.namespace)

@@ -1,0 +1,196 @@
+"""Tokens of an issuer: whose are taken, what of them is checked, and how seldom the issuer is asked."""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+pytest.importorskip("joserfc", reason="the extra teams is not installed")
+
+from joserfc import jwt
+from joserfc.jwk import ECKey, OctKey, RSAKey
+
+from firsthand.errors import InvalidArgument
+from firsthand.server.teams.grants import Refused
+from firsthand.server.teams.oidc import AGAIN_S, LEEWAY_S, OLD_S, Issuer
+
+NOW = 1_800_000_000
+AUDIENCE = "https://memory.example.com"
+RSA = RSAKey.generate_key(2048, {"kid": "first", "use": "sig"})
+CURVE = ECKey.generate_key("P-256", {"kid": "curve"})
+
+
+class Publisher:
+    """The documents of an issuer on loopback, and how often each was asked for."""
+
+    def __init__(self):
+        self.keys, self.asked = [RSA, CURVE], []
+        published = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                published.asked.append(self.path)
+                data = json.dumps(published.documents().get(self.path)).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_):
+                """Say nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self.named = self.url
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def documents(self):
+        keys = [key.as_dict(private=False) if not isinstance(key, dict) else key for key in self.keys]
+        return {
+            "/.well-known/openid-configuration": {"issuer": self.named, "jwks_uri": f"{self.url}/keys"},
+            "/keys": {"keys": keys},
+        }
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def publisher():
+    made = Publisher()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def clock():
+    return [float(NOW)]
+
+
+@pytest.fixture
+def issuer(publisher, clock):
+    return Issuer(publisher.url, AUDIENCE, lambda: clock[0])
+
+
+def token(publisher, key=RSA, alg="RS256", **claims):
+    """Sign a token that is right but for the claims that are named; None leaves one out."""
+    right = {"iss": publisher.url, "aud": AUDIENCE, "sub": "alice", "exp": NOW + 300, "nbf": NOW - 10, "iat": NOW - 10}
+    fields = {name: claim for name, claim in (right | claims).items() if claim is not None}
+    header = {"alg": alg, **({"kid": key.kid} if key.kid else {})}
+    return jwt.encode(header, fields, key, algorithms=[alg])
+
+
+def part(fields):
+    return base64.urlsafe_b64encode(json.dumps(fields).encode()).rstrip(b"=").decode()
+
+
+def refused(issuer, text):
+    """Say why a token is refused; its words are not repeated."""
+    with pytest.raises(Refused) as caught:
+        issuer.subject(text)
+    assert caught.value.status == 401
+    assert "alice" not in f"{caught.value} {caught.value.reason}"
+    return caught.value.reason
+
+
+def test_a_right_token_names_its_subject(publisher, issuer):
+    """A token that the issuer signed for this server, by any of its keys, is of its subject."""
+    assert issuer.subject(token(publisher)) == "alice"
+    assert issuer.subject(token(publisher, CURVE, "ES256", sub="bob")) == "bob"
+    assert issuer.subject(token(publisher, aud=["https://other.example.com", AUDIENCE])) == "alice"
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"aud": "https://other.example.com"}, {"aud": None}, {"aud": [AUDIENCE + "x"]}, {"iss": "https://evil.example.com"},
+        {"iss": None}, {"exp": NOW - LEEWAY_S - 1}, {"exp": None}, {"nbf": NOW + LEEWAY_S + 1}, {"sub": None},
+        {"sub": 5}, {"sub": "a\nb"}, {"sub": "x" * 201}, {"exp": "never"},
+    ],
+)  # fmt: skip
+def test_a_wrong_claim_is_refused(publisher, issuer, claims):
+    """Another audience or issuer, a time that is over or not yet, and a subject that is no name are refused."""
+    assert refused(issuer, token(publisher, **claims))
+    assert issuer.subject(token(publisher)) == "alice"
+
+
+def test_only_signatures_of_the_issuer_count(publisher, issuer):
+    """No signature, that of a stranger, a changed token, and the public key as a secret are refused, as is no token."""
+    right = token(publisher)
+    header, payload, signature = right.split(".")
+    claims = json.loads(base64.urlsafe_b64decode(payload + "=="))
+    public = RSA.as_pem(private=False)
+    for secret in (public, json.dumps(RSA.as_dict(private=False)).encode()):
+        signed = f"{part({'alg': 'HS256', 'kid': 'first'})}.{payload}"
+        mark = base64.urlsafe_b64encode(hmac.digest(secret, signed.encode(), "sha256")).rstrip(b"=").decode()
+        assert refused(issuer, f"{signed}.{mark}")
+    stranger = RSAKey.generate_key(2048, {"kid": "first"})
+    assert refused(issuer, token(publisher, stranger))
+    for alg in ("none", "None", "nOnE"):
+        assert refused(issuer, f"{part({'alg': alg, 'kid': 'first'})}.{payload}.")
+        assert refused(issuer, f"{part({'alg': alg, 'kid': 'first'})}.{payload}.{signature}")
+    assert refused(issuer, f"{header}.{part(claims | {'sub': 'root'})}.{signature}")
+    own = part({"alg": "RS256", "kid": "first", "jwk": stranger.as_dict(private=False)})
+    assert refused(issuer, f"{own}.{payload}.{signature}")
+    for text in ("x", "a.b.c", "..", f"{header}.{payload}", "é.é.é", "\0.\0.\0"):
+        assert refused(issuer, text)
+
+
+def test_a_symmetric_key_of_the_issuer_is_no_key(publisher, issuer):
+    """A key that the issuer publishes by mistake, and that everybody then knows, signs nothing."""
+    secret = OctKey.generate_key(256, {"kid": "shared"})
+    publisher.keys.append(secret.as_dict())
+    assert refused(issuer, token(publisher, secret, "HS256"))
+    encryption = RSAKey.generate_key(2048, {"kid": "enc"})
+    publisher.keys.append(encryption.as_dict(private=False) | {"use": "enc"})
+    assert refused(issuer, token(publisher, encryption))
+
+
+def test_new_keys_are_read_and_strangers_cannot_have_the_issuer_asked(publisher, issuer, clock):
+    """A key that the issuer has changed to is known after a pause; a flood of unknown ones asks it once."""
+    assert issuer.subject(token(publisher)) == "alice"
+    asked = len(publisher.asked)
+    second = RSAKey.generate_key(2048, {"kid": "second"})
+    for _ in range(20):
+        assert refused(issuer, token(publisher, second))
+    assert len(publisher.asked) == asked
+    publisher.keys = [second]
+    clock[0] += AGAIN_S
+    assert issuer.subject(token(publisher, second)) == "alice"
+    assert refused(issuer, token(publisher))
+    assert len(publisher.asked) == asked + 2
+
+
+def test_old_keys_are_read_again_and_hold_while_the_issuer_is_away(publisher, issuer, clock):
+    """After an hour the keys are read anew; an issuer that does not answer then leaves those that are known."""
+    assert issuer.subject(token(publisher)) == "alice"
+    publisher.named = "https://another.example.com"
+    clock[0] += OLD_S + 1
+    assert issuer.subject(token(publisher, exp=NOW + 2 * OLD_S)) == "alice"
+    publisher.named, publisher.keys = publisher.url, [CURVE]
+    clock[0] += AGAIN_S
+    assert refused(issuer, token(publisher, exp=NOW + 2 * OLD_S))
+
+
+def test_an_issuer_that_is_away_at_first_is_no_refusal_of_a_token(clock):
+    """Where no key was ever read the answer is 503, and the next token asks again."""
+    issuer = Issuer("http://127.0.0.1:9", AUDIENCE, lambda: clock[0])
+    for _ in range(2):
+        with pytest.raises(Refused) as caught:
+            issuer.subject("a.b.c")
+        assert caught.value.status == 503
+
+
+@pytest.mark.parametrize("address", ["http://login.example.com", "ftp://x", "", "login.example.com"])
+def test_an_issuer_is_named_by_https(address):
+    """An issuer in the open net is refused, as is one without an audience."""
+    with pytest.raises(InvalidArgument):
+        Issuer(address, AUDIENCE)
+    with pytest.raises(InvalidArgument):
+        Issuer("https://login.example.com", "")
