@@ -27,10 +27,26 @@ def installations() -> dict[str, Path]:
     return found
 
 
-class PostgresServer:
-    """One server on a socket in a folder of its own, with a role that owns and one that may only do what it may."""
+def slow_sync(folder: Path, delay_us: int) -> dict[str, str]:
+    """Build the library that makes syncs slower, and give the environment of a server that has it.
 
-    def __init__(self, programs: Path, **settings: str) -> None:
+    The folder must be one that the server's user may read.
+    """
+    library = folder / "slow_sync.so"
+    source = Path(__file__).parents[1] / "postgres" / "slow_sync.c"
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    return {"LD_PRELOAD": str(library), "SLOW_SYNC_US": str(delay_us)}
+
+
+class PostgresServer:
+    """One server on a socket in a folder of its own, with a role that owns and one that may only do what it may.
+
+    Args:
+        sync_delay_us: each sync takes so much longer; needs a C compiler.
+        settings: lines of postgresql.conf.
+    """
+
+    def __init__(self, programs: Path, *, sync_delay_us: int = 0, **settings: str) -> None:
         self._programs = programs
         self.folder = Path(tempfile.mkdtemp(prefix="firsthand-pg-"))
         self._data = self.folder / "data"
@@ -47,6 +63,7 @@ class PostgresServer:
             }  # fmt: skip
             out.writelines(f"{name} = {setting}\n" for name, setting in lines.items())
         self._process: subprocess.Popen[bytes] | None = None
+        self._environment = os.environ | (slow_sync(self.folder, sync_delay_us) if sync_delay_us else {})
         self.start()
         with psycopg.connect(self.dsn("postgres"), autocommit=True) as db:
             db.execute(f"CREATE ROLE {OWNER} LOGIN CREATEROLE")
@@ -63,7 +80,7 @@ class PostgresServer:
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 [self._programs / "postgres", "-D", self._data], user=self._user, stdout=subprocess.DEVNULL,
-                stderr=log, start_new_session=True,
+                stderr=log, start_new_session=True, env=self._environment,
             )  # fmt: skip
         for _ in range(600):
             try:

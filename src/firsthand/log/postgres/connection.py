@@ -7,12 +7,17 @@ nothing of one tenant is left on a connection for the next.
 from __future__ import annotations
 
 import os
+import select
+import struct
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any
 
 import psycopg
 from psycopg import errors
+from psycopg.adapt import Dumper
+from psycopg.pq import Format
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from firsthand.errors import (
@@ -49,7 +54,7 @@ class Connections:
         self._pid = os.getpid()
         self._pool = ConnectionPool(
             self._dsn, min_size=1, max_size=self._size_max, timeout=self._timeout_s, open=False, configure=_configure,
-            check=ConnectionPool.check_connection,
+            check=_check,
         )  # fmt: skip
         self._pool.open()
         self.closed = False
@@ -77,7 +82,7 @@ class Connections:
         Args:
             at_one_moment: every statement sees the log as the first one does.
         """
-        with self.use() as db, db.transaction():
+        with self.use() as db, nullcontext() if at_one_moment else db.pipeline(), db.transaction():
             if at_one_moment:
                 db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             enter(db, namespace)
@@ -98,6 +103,15 @@ def _configure(db: psycopg.Connection) -> None:
     db.execute("SET synchronous_commit = on")  # acknowledged is durable, whatever the server's default
     db.commit()
     db.autocommit = True
+    db.adapters.register_dumper(Array, _ArrayDumper)
+
+
+def _check(db: psycopg.Connection) -> None:
+    """See that a connection is there still: an idle one has something to read when its server has gone."""
+    poll = select.poll()
+    poll.register(db.fileno(), select.POLLIN)
+    if poll.poll(0):
+        ConnectionPool.check_connection(db)
 
 
 @contextmanager
@@ -139,3 +153,41 @@ def translated(error: Exception) -> StoreError:
             "the same ids: a retry is never a second append."
         )
     return StoreFailed(f"{what}. If it happens again, run 'firsthand store verify'.")
+
+
+# arrays ----------------------------------------------------------------------------------------------
+
+
+class Array(bytes):
+    """An array as PostgreSQL reads it in binary, so that nothing is asked about each of its members."""
+
+
+class _ArrayDumper(Dumper):
+    format = Format.BINARY  # of no type: the statement says which
+
+    def dump(self, obj: Array) -> bytes:
+        return obj
+
+
+_TYPES = {
+    "smallint": (21, "!ih", 2),
+    "integer": (23, "!ii", 4),
+    "bigint": (20, "!iq", 8),
+    "bytea": (17, "", 0),
+    "text": (25, "", 0),
+}
+_NULL = struct.pack("!i", -1)
+
+
+def array_of(kind: str, members: Sequence[Any]) -> Array:
+    """Lay out an array of one dimension whose members are of a type, or None."""
+    number, layout, size = _TYPES[kind]
+    if layout:
+        pack = struct.Struct(layout).pack
+        body = [_NULL if member is None else pack(size, member) for member in members]
+    else:
+        body = []
+        for member in members:
+            data = member.encode() if isinstance(member, str) else member
+            body += (_NULL,) if data is None else (struct.pack("!i", len(data)), data)
+    return Array(struct.pack("!iiIii", 1, None in members, number, len(members), 1) + b"".join(body))

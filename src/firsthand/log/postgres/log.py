@@ -27,11 +27,12 @@ from firsthand.log.verbs import AppendVerbs
 from firsthand.moment import Moment
 
 from . import citus, proof
-from .committer import Committer, Ticket
+from .committer import Committer
 from .connection import Connections, translating
 from .payloads import Payloads
 from .reader import Reader, number_of
 from .schema import Migration, check_version, migrate
+from .tenant import Ticket
 
 
 def make(dsn: str) -> tuple[Migration, ...]:
