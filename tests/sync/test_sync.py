@@ -11,12 +11,13 @@ pytest.importorskip("starlette", reason="the extra agents is not installed")
 pytest.importorskip("jinja2", reason="the extra agents is not installed")
 pytest.importorskip("httpx", reason="the extra client is not installed")
 
+from between import Changing
 from sync_suite import SyncSuite, in_sync, whats
 
 from firsthand import Memory
 from firsthand.cli.cli import main
 from firsthand.cli.exits import DAMAGED
-from firsthand.errors import StoreFailed
+from firsthand.errors import ServerFailed, StoreFailed
 from firsthand.health.proof import accept_head
 from firsthand.server.daemon_stores import Stores
 from firsthand.server.http_server import HttpServer
@@ -179,6 +180,24 @@ def test_a_hole_or_a_damaged_event_here_is_named(url, laptop, tmp_path):
         desk.log.exclusively(lambda db: db.execute("DELETE FROM event WHERE sequence = 2 AND session = 1"))
         desk.log.exclusively(lambda db: db.execute("UPDATE event SET body = x'00' WHERE sequence = 1 AND session = 2"))
         assert whats(sync(desk, url)) == {"deploy": ("gap", 2), "plans": ("bad link", 1)}
+
+
+@pytest.mark.parametrize(
+    ("path", "answer"),
+    [("heads", {"ok": True}), ("heads", {"store": 5}), ("push", []), ("pull", {"events": [], "done": 0})],
+)
+def test_an_answer_of_another_shape_is_an_error(url, laptop, path, answer):
+    """A server that answers something else, or gives nothing of what was asked, ends the sync in words."""
+    desk, train = laptop("desk"), laptop("train")
+    desk.session("deploy").user("first")
+    if path == "pull":
+        sync(desk, url)
+    between = Changing(url, answered=lambda asked, fields: answer if asked.endswith(path) else fields)
+    try:
+        with pytest.raises(ServerFailed, match="expected"):
+            sync(train if path == "pull" else desk, between.url)
+    finally:
+        between.close()
 
 
 def test_the_rights_that_each_verb_takes_are_named():

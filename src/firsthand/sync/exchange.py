@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from firsthand.client import Call, Client
-from firsthand.errors import InvalidArgument, StoreDamaged, Unresolvable
+from firsthand.errors import InvalidArgument, ServerFailed, StoreDamaged, Unresolvable
 from firsthand.event import Artifact, Kind
 from firsthand.json_codec import from_json
 from firsthand.log.expansion import PieceSource
@@ -33,6 +33,12 @@ ROUNDS_MAX = 4
 PIECE_BYTES = 1 << 20
 REASON = "erased in a store that syncs with this one"
 LINKS_AT_ONCE = 64
+_ANSWERS: Mapping[str, Mapping[str, type]] = {
+    "heads": {"store": str, "namespace": str, "head": str, "same": bool, "sessions": list}, "links": {"links": list},
+    "pull": {"events": list, "done": int}, "push": {"outcomes": list, "before": str, "after": str},
+    "artifact": {"have": int}, "erasures": {"ids": list}, "erase": {"erased": int},
+}  # fmt: skip
+"""What each verb's answer has."""
 PARTED = (
     "both sides have events of their own from there on, and keep them. Go on in a new session; --fork NAME brings the "
     "server's events here as a session of that name"
@@ -111,8 +117,19 @@ class _Exchange:
         self._head = ""
 
     def ask(self, verb: str, **fields: Any) -> Any:
-        """Ask the server for one of the verbs."""
-        return self._client._wire.send(Call(f"sync/{verb}", fields, lambda answer: answer))  # noqa: SLF001 - as Client's
+        """Ask the server for one of the verbs.
+
+        Raises:
+            ServerFailed: it does not answer, or with something else.
+        """
+
+        def read(answer: Any) -> Any:
+            members = answer if isinstance(answer, dict) else {"links": answer}
+            if any(type(members.get(name)) is not kind for name, kind in _ANSWERS[verb].items()):
+                raise ValueError(f"expected {', '.join(_ANSWERS[verb])}")
+            return answer
+
+        return self._client._wire.send(Call(f"sync/{verb}", fields, read))  # noqa: SLF001 - as Client's own verbs
 
     def run(self) -> Synced:
         """Do it all."""
@@ -246,6 +263,8 @@ class _Exchange:
                 self._seen.here += quoting
                 self._file.save(self._seen)
             outcomes = tails.take(self._memory, answer["events"])
+            if not answer["done"] and not any(outcome.events or outcome.what != "taken" for outcome in outcomes):
+                raise ServerFailed("expected the events that were asked for; the server gave none of them")
             self._note(outcomes, "pulled")
             for outcome in outcomes:
                 left[outcome.session] = left.get(outcome.session, 0) + outcome.events

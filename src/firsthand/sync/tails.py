@@ -27,8 +27,7 @@ from firsthand.value import replace, value
 
 EVENTS_MAX, BYTES_MAX = 1_000, 4 << 20
 """Of one request; a larger event goes alone."""
-EVENT_BYTES = 600
-"""About what an event takes beside its body."""
+EVENT_BYTES = 600  # about what an event takes beside its body
 PAGE_EVENTS = 128
 Row = tuple[Any, ...]
 

@@ -20,14 +20,12 @@ from firsthand.errors import InvalidArgument, StoreDamaged
 from firsthand.event import Artifact, Kind
 from firsthand.log.rows import erased_by
 from firsthand.memory import Memory
-from firsthand.value import asdict, value
+from firsthand.value import asdict
 
 from . import tails
 
 ITEMS_MAX = 1_000
 PIECE_BYTES_MAX = 2 << 20
-PARTS = "sync"
-"""The folder of payloads that are on their way, below the store's own for what can be made again."""
 PART_S = 3_600.0
 """After so long without a piece, a payload that was cut off is begun anew."""
 
@@ -135,7 +133,7 @@ def head_of(memory: Memory) -> str:
 
 def _part(root: Path, name: str) -> Path:
     """Give the file that a payload is put together in; those that were cut off long ago go."""
-    folder = root / "cache" / PARTS
+    folder = root / "cache" / "sync"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for path in folder.iterdir():
         if time.time() - path.stat().st_mtime > PART_S:
@@ -151,50 +149,33 @@ def _list(items: Any, most: int = ITEMS_MAX) -> list[Any]:
 
 def _pairs(items: Any) -> list[tuple[str, int]]:
     """Read pairs of a session and a sequence."""
-    pairs = [tuple(item) for item in _list(items) if isinstance(item, list)]
-    if len(pairs) != len(items) or not all(
-        len(pair) == 2 and isinstance(pair[0], str) and type(pair[1]) is int and 0 <= pair[1] < 1 << 62
-        for pair in pairs
-    ):
-        raise InvalidArgument("expected a list of pairs of a session and a sequence")
+    pairs = []
+    for item in _list(items):
+        match item:
+            case [str(session), int(sequence)] if 0 <= sequence < 1 << 62 and sequence is not True:
+                pairs.append((session, int(sequence)))
+            case _:
+                raise InvalidArgument(f"expected pairs of a session and a sequence; got {item!r:.80}")
     return pairs
 
 
-@value
-class SyncVerb:
-    """One of them.
-
-    Attributes:
-        takes: the names of what it takes; those that it must have end in ``*``.
-        right: what a principal needs for it.
-    """
-
-    answer: Callable[[Memory, dict[str, Any]], Any]
-    takes: tuple[str, ...]
-    right: str
-
-    @property
-    def name(self) -> str:
-        """Give the name below ``/v1/``."""
-        return f"sync/{self.answer.__name__}"
-
-
-VERBS = (
-    SyncVerb(heads, ("head",), "read"),
-    SyncVerb(links, ("at*",), "read"),
-    SyncVerb(pull, ("sessions*",), "read"),
-    SyncVerb(push, ("events*",), "append"),
-    SyncVerb(artifact, ("digest*", "size*", "offset", "bytes"), "append"),
-    SyncVerb(erasures, ("sessions", "quoting"), "read"),
-    SyncVerb(erase, ("ids*", "reason"), "erase"),
-)
+Verb = tuple[Callable[[Memory, dict[str, Any]], Any], tuple[str, ...], str]
+VERBS: Mapping[str, Verb] = {
+    "sync/heads": (heads, ("head",), "read"),
+    "sync/links": (links, ("at*",), "read"),
+    "sync/pull": (pull, ("sessions*",), "read"),
+    "sync/push": (push, ("events*",), "append"),
+    "sync/artifact": (artifact, ("digest*", "size*", "offset", "bytes"), "append"),
+    "sync/erasures": (erasures, ("sessions", "quoting"), "read"),
+    "sync/erase": (erase, ("ids*", "reason"), "erase"),
+}
+"""Of each one: what answers, what it takes (what it must have ends in ``*``), and the right that it needs."""
 _MORE = {Kind.ERASURE: "erase", Kind.LEDGER: "ledger"}
 """What the events of such a kind ask for beyond appending."""
 
 
 def rights(verb: str, asked: Mapping[str, Any]) -> set[str]:
     """Name the rights that a call of one of these verbs takes."""
-    right = next(each.right for each in VERBS if each.name == verb)
     events = asked["events"] if verb == "sync/push" and isinstance(asked.get("events"), list) else ()
     kinds = {fields.get("kind") for fields in events if isinstance(fields, dict)}
-    return {right} | {more for kind, more in _MORE.items() if kind in kinds}
+    return {VERBS[verb][2]} | {more for kind, more in _MORE.items() if kind in kinds}

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any, BinaryIO
 
 import psycopg
@@ -102,8 +101,20 @@ class PostgresLog(AppendVerbs):
         key = number_of(batches[0].namespace)
         if any(batch.namespace != batches[0].namespace for batch in batches):
             raise InvalidDraft("the batches of one append are of one namespace")
-        names = erased_in(batches)
-        return self._committer.submit(Ticket(key, batches, also=partial(_follow, key, names) if names else None))
+        if names := erased_in(batches):
+            return self._destroying(key, batches, names)[0]
+        return self._committer.submit(Ticket(key, batches))
+
+    def _destroying(
+        self, key: int, batches: tuple[Batch, ...], names: Iterable[str]
+    ) -> tuple[tuple[Appended, ...], list[bytes]]:
+        """Append erasures, and in the same transaction destroy what they name; give the digests that nobody holds."""
+        freed: list[bytes] = []
+
+        def destroy(db: psycopg.Connection) -> None:
+            freed.extend(row[0] for row in db.execute(_DESTROY, (key, key, [*_ids(names)], _RECORDS)).fetchall())
+
+        return self._committer.submit(Ticket(key, batches, also=destroy)), freed
 
     def append_with(
         self, also: Callable[[psycopg.Connection], Any], draft: Draft, *, namespace: str, session: str
@@ -144,13 +155,7 @@ class PostgresLog(AppendVerbs):
             draft = Draft(Kind.ERASURE, content, "application/json", origin="user", trust=Trust.TRUSTED)
             erasure = prepare(draft, key, self.artifacts, len(content), self._ids, by_log=True)
             batches.append(Batch(namespace, session, (erasure,)))
-        freed: list[bytes] = []
-
-        def destroy(db: psycopg.Connection) -> None:
-            positions = [event.position for event in fresh]
-            freed.extend(row[0] for row in db.execute("SELECT erase_1(%s, %s)", (key, positions)).fetchall())
-
-        appended = self._committer.submit(Ticket(key, tuple(batches), also=destroy))
+        appended, freed = self._destroying(key, tuple(batches), [event.id for event in fresh])
         held = {event.artifact.digest for event in fresh if event.artifact is not None}
         return Erasure(
             tuple(event.id for event in fresh), already, len(freed), len(held) - len(freed),
@@ -188,16 +193,14 @@ class PostgresLog(AppendVerbs):
             raise StoreNewer("a newer version of Firsthand migrated this store; this one only reads it. Upgrade it.")
 
 
-def _follow(key: int, names: Sequence[str], db: psycopg.Connection) -> None:
-    """Destroy what erasures of another log name, as far as it is here."""
-    db.execute(
-        "SELECT erase_1(%s, ARRAY (SELECT position FROM event WHERE namespace = %s AND id = ANY (%s) "
-        "AND body IS NOT NULL AND kind <> ALL (%s)))",
-        (key, key, [*_ids(names)], [Kind.ERASURE.number, Kind.LOSS.number]),
-    )
+_RECORDS = [Kind.ERASURE.number, Kind.LOSS.number]
+_DESTROY = (
+    "SELECT erase_1(%s, ARRAY (SELECT position FROM event WHERE namespace = %s AND id = ANY (%s) "
+    "AND body IS NOT NULL AND kind <> ALL (%s)))"
+)
 
 
-def _ids(names: Sequence[str]) -> Iterator[bytes]:
+def _ids(names: Iterable[str]) -> Iterator[bytes]:
     for name in names:
         with suppress(InvalidDraft):  # an erasure that names no event accounts for nothing
             yield id_bytes(name)
