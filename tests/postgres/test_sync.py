@@ -1,0 +1,94 @@
+"""Laptops and a server for teams: the same promises as with a server over files, and the rights that a sync takes."""
+
+from __future__ import annotations
+
+import pytest
+from postgres_server import PostgresServer, installations
+from sync_suite import SyncSuite, heads, whats
+from team_server import Team
+
+from conftest import make_database
+from firsthand import Memory
+from firsthand.errors import FirsthandError
+from firsthand.sync.exchange import sync
+
+
+@pytest.fixture(scope="module")
+def server():
+    """One PostgreSQL for the tests of this file."""
+    started = PostgresServer(installations()["embedded"], fsync="off")
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def team(server, tmp_path, monkeypatch):
+    """A server for teams over an empty store, each namespace of which is verified at the end."""
+    for name in ("STATE", "DATA", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
+    monkeypatch.setenv("FIRSTHAND_EMBEDDER", "none")
+    with Team(server, make_database(server), tmp_path) as team:
+        yield team
+        for row in team.owner.usage():
+            assert (row["name"], team.verify(row["name"]).problems) == (row["name"], ())
+
+
+@pytest.fixture
+def laptop(tmp_path):
+    """Open a store of a laptop; each is verified at the end."""
+    opened = []
+
+    def open_store(name):
+        opened.append(Memory(tmp_path / name, namespace="team", embedder="none"))
+        return opened[-1]
+
+    yield open_store
+    for memory in opened:
+        assert memory.verify().problems == ()
+        memory.close()
+
+
+@pytest.fixture
+def url(team):
+    return team.url
+
+
+@pytest.fixture
+def served(team):
+    """The server's namespace, as another machine opens it."""
+    place = dict(part.split("=", 1) for part in team.dsn.split())
+    address = f"postgresql://{place['user']}@/{place['dbname']}?host={place['host']}"
+    with Memory(address, namespace="team", embedder="none") as memory:
+        yield memory
+
+
+class TestSyncWithATeam(SyncSuite):
+    @pytest.fixture(autouse=True)
+    def key(self, team):
+        self.token = team.key("alice", team=["read", "append", "ledger", "erase"])
+
+
+def test_a_sync_takes_the_rights_of_what_it_does(team, laptop, served):
+    """Reading pulls, appending pushes, and an erasure or a decision is pushed by whoever may erase or decide."""
+    reader, writer = team.key("reader", team=["read"]), team.key("writer", team=["read", "append"])
+    desk, train = laptop("desk"), laptop("train")
+    first = desk.session("deploy").user("the port is 5433")
+    desk.session("deploy").user("the port is 6543")
+    with pytest.raises(FirsthandError, match="append"):
+        sync(desk, team.url, token=reader)
+    assert heads(served) == {}
+    assert whats(sync(desk, team.url, token=writer)) == {"deploy": ("pushed", 2)}
+    assert whats(sync(train, team.url, token=reader)) == {"deploy": ("pulled", 2)}
+    desk.erase([first])
+    with pytest.raises(FirsthandError, match="erase"):
+        sync(desk, team.url, token=writer)
+    assert served.expand(first) == b"the port is 5433"
+    eraser = team.key("eraser", team=["read", "append", "erase"])
+    assert whats(sync(desk, team.url, token=eraser)) == {"deploy": ("pushed", 1)}
+    assert served.event(first).erased
+    train.retract(f"fh:{[*train.events('deploy')][1].id}", "the port is 6543", by="user")
+    with pytest.raises(FirsthandError, match="ledger"):
+        sync(train, team.url, token=eraser)
+    stranger = team.key("stranger", other=["read", "append"])
+    with pytest.raises(FirsthandError, match="namespace"):
+        sync(desk, team.url, token=stranger)
