@@ -22,7 +22,6 @@ from firsthand.health.proof import accept_head
 from firsthand.server.daemon_stores import Stores
 from firsthand.server.http_server import HttpServer
 from firsthand.sync.exchange import sync
-from firsthand.sync.verbs import rights
 
 
 @pytest.fixture
@@ -198,13 +197,3 @@ def test_an_answer_of_another_shape_is_an_error(url, laptop, path, answer):
             sync(train if path == "pull" else desk, between.url)
     finally:
         between.close()
-
-
-def test_the_rights_that_each_verb_takes_are_named():
-    """Reading, appending, erasing and deciding are told apart, by what is pushed too."""
-    plain, erasure, decision = ({"kind": kind} for kind in ("user_message", "erasure", "ledger"))
-    assert rights("sync/heads", {}) == rights("sync/pull", {"sessions": []}) == {"read"}
-    assert rights("sync/push", {"events": [plain]}) == rights("sync/artifact", {}) == {"append"}
-    assert rights("sync/push", {"events": [plain, erasure]}) == {"append", "erase"}
-    assert rights("sync/push", {"events": [decision, plain]}) == {"append", "ledger"}
-    assert rights("sync/erase", {"ids": []}) == {"erase"}

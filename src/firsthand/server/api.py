@@ -178,7 +178,7 @@ VERBS = (
     _of_memory("POST", "fenced"),
     *(_of_memory("POST", name) for name in _WRITES),
     *(Verb("POST", name, (answer.__doc__ or "").split("\n")[0], takes, answer)
-      for name, (answer, takes, _right) in sync.VERBS.items()),
+      for name, (answer, takes) in sync.VERBS.items()),
 )  # fmt: skip
 EXPAND = Verb("GET", "expand", "The exact bytes that a pointer addresses, by ranges.", ("address*",), _health)
 LIVE = Verb("GET", "live", "The position that was reached, as server-sent events.", ("session", "after"), _health)

@@ -159,23 +159,14 @@ def _pairs(items: Any) -> list[tuple[str, int]]:
     return pairs
 
 
-Verb = tuple[Callable[[Memory, dict[str, Any]], Any], tuple[str, ...], str]
+Verb = tuple[Callable[[Memory, dict[str, Any]], Any], tuple[str, ...]]
 VERBS: Mapping[str, Verb] = {
-    "sync/heads": (heads, ("head",), "read"),
-    "sync/links": (links, ("at*",), "read"),
-    "sync/pull": (pull, ("sessions*",), "read"),
-    "sync/push": (push, ("events*",), "append"),
-    "sync/artifact": (artifact, ("digest*", "size*", "offset", "bytes"), "append"),
-    "sync/erasures": (erasures, ("sessions", "quoting"), "read"),
-    "sync/erase": (erase, ("ids*", "reason"), "erase"),
+    "sync/heads": (heads, ("head",)),
+    "sync/links": (links, ("at*",)),
+    "sync/pull": (pull, ("sessions*",)),
+    "sync/push": (push, ("events*",)),
+    "sync/artifact": (artifact, ("digest*", "size*", "offset", "bytes")),
+    "sync/erasures": (erasures, ("sessions", "quoting")),
+    "sync/erase": (erase, ("ids*", "reason")),
 }
-"""Of each one: what answers, what it takes (what it must have ends in ``*``), and the right that it needs."""
-_MORE = {Kind.ERASURE: "erase", Kind.LEDGER: "ledger"}
-"""What the events of such a kind ask for beyond appending."""
-
-
-def rights(verb: str, asked: Mapping[str, Any]) -> set[str]:
-    """Name the rights that a call of one of these verbs takes."""
-    events = asked["events"] if verb == "sync/push" and isinstance(asked.get("events"), list) else ()
-    kinds = {fields.get("kind") for fields in events if isinstance(fields, dict)}
-    return {VERBS[verb][2]} | {more for kind, more in _MORE.items() if kind in kinds}
+"""Of each one: what answers, and what it takes; what it must have ends in ``*``."""
