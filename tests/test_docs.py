@@ -30,7 +30,7 @@ REPOSITORY_PATH = re.compile(
     r"(?<![\w./-])(?:src|packages|tests|docs|bench|tools|examples)(?:/[\w.*-]*\w)+(?:::[\w:]+)?"
 )
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-STORE_FILES = {"firsthand.db"}  # looks like a module, is a file of a store
+STORE_FILES = {"firsthand.db", "firsthand.address"}  # looks like a module, is a file of a store
 
 
 def text_of(document: Path) -> str:

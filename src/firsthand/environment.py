@@ -13,6 +13,8 @@ from urllib.parse import unquote, urlsplit
 
 NAMESPACE = "default"
 """What a command takes where none is named."""
+ADDRESS_FILE = "firsthand.address"
+"""In a folder that stands for a store elsewhere: where that is."""
 ADDRESS_MAX = 240
 REPLICAS_MB = 20_000
 HOST_VARIABLES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "GEMINI_CLI_HOME")
@@ -36,28 +38,34 @@ def is_address(store: object) -> bool:
 
 
 def store_folder(address: str) -> Path:
-    """Give this machine's folder for a store at an address: for its own files, none of which is in the store.
+    """Give this machine's folder for a store at an address, made, with the address in it.
 
-    ``$XDG_DATA_HOME/firsthand/stores``, else ``~/.local/share/firsthand/stores``, and the address without a password.
+    ``$XDG_DATA_HOME/firsthand/stores``, else ``~/.local/share/firsthand/stores``, and the address without a password;
+    `firsthand.server.hook_client` has it, too.
 
     Raises:
         InvalidArgument: the address is too long for the name of a folder.
     """
-    parts = urlsplit(address)
-    user, _, host = parts.netloc.rpartition("@")
-    fields = [
-        field for field in parts.query.split("&") if field and not field.startswith(("password=", "sslpassword="))
-    ]
-    plain = f"{user.partition(':')[0]}@{host}{parts.path.rstrip('/')}?{'&'.join(fields)}".strip("?@")
-    name = "".join(sign if sign.isalnum() or sign in "-." else f"_{ord(sign):02x}" for sign in plain) or "_"
+    user, at, rest = address.partition("://")[2].replace("?", "&", 1).rpartition("@")
+    fields = f"{user.partition(':')[0]}{at}{rest}".split("&")
+    plain = "&".join(field for field in fields if not field.startswith(("password=", "sslpassword=")))
+    name = "postgresql-" + "".join(sign if sign.isalnum() or sign in "-." else f"_{ord(sign):02x}" for sign in plain)
     if len(name.encode()) > ADDRESS_MAX:
         errors = import_module("firsthand.errors")
         raise errors.InvalidArgument(
-            f"expected an address that is at most {ADDRESS_MAX} bytes long without its password; got {len(name)}. Put "
-            "it into a service file of libpq: postgresql:///?service=NAME"
+            f"expected an address of at most {ADDRESS_MAX} bytes as the name of a folder; got {len(name)}. Put it into "
+            "a service file of libpq: postgresql:///?service=NAME"
         )
     data = os.environ.get("XDG_DATA_HOME", "")
-    return (Path(data) if data.startswith("/") else _in_home("~/.local/share")) / "firsthand" / "stores" / name
+    folder = (Path(data) if data.startswith("/") else _in_home("~/.local/share")) / "firsthand" / "stores" / name
+    file = folder / ADDRESS_FILE
+    if not file.is_file() or file.read_text(encoding="utf-8") != address:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        new = folder / f"{ADDRESS_FILE}.{os.getpid()}"
+        new.touch(mode=0o600)
+        new.write_text(address, encoding="utf-8")
+        new.replace(file)
+    return folder
 
 
 def default_namespace() -> str:

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from firsthand.index.postings import IndexCache, IndexMoment
     from firsthand.index.stats import Stats
 
-ADDRESS_FILE = "address"
-"""In a folder that stands for a store elsewhere: where that is."""
 Address = str | Pointer | Appended
 """What names an event, a span or a part of one: a pointer, its text, or what an append gave."""
 
@@ -123,12 +121,12 @@ class Space:
             return shared
         address = path if isinstance(path, str) and environment.is_address(path) else ""
         root = environment.store_folder(address) if address else _folder(path)
-        if not address and not (root / ADDRESS_FILE).is_file():
+        if not (root / environment.ADDRESS_FILE).is_file():
             return Log(root, heads=environment.heads_folder(), **options)
         from firsthand.log.postgres.replicas import open_at  # noqa: PLC0415 - an extra
 
         replicas = environment.replicas_folder(), environment.replicas_bytes_max()
-        return open_at(root, address, self.namespace, *replicas, **options)
+        return open_at(root, self.namespace, *replicas, **options)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] | None = None, **options: Any) -> Self:

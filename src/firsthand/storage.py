@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from firsthand import environment
 from firsthand.errors import InvalidArgument
 from firsthand.space import Space
 from firsthand.value import value
@@ -26,6 +27,7 @@ PRUNABLE = {
     "vectors": "made anew where an embedder is named: firsthand store follow",
     "pages": "empty pages of the database, as erasures leave them",
     "damaged": "copies of damaged files, from which nothing more can be brought back then",
+    "replicas": "of stores in PostgreSQL, that nobody has open; made again when they are asked for",
 }
 """What can be removed by its name, and what that costs."""
 
@@ -46,7 +48,10 @@ def parts_of(root: Path) -> tuple[Part, ...]:
     for path, size in _files(root):
         first = path.relative_to(root).parts[0]
         sizes["log" if first.startswith(_DATABASE) else first if first in _FOLDERS else "other"].append(size)
-    named = {"log": "events, and what embedders made of them", **_FOLDERS, "other": "settings, locks, marks"}
+    if _is_elsewhere(root):
+        sizes["replicas"] = [size for _, size in _files(environment.replicas_folder())]
+    named = {"log": "events, and what embedders made of them", **_FOLDERS, "other": "settings, locks, marks",
+             "replicas": "what answers on this machine for stores in PostgreSQL, of all of them"}  # fmt: skip
     return tuple(Part(name, named[name], sum(part), len(part)) for name, part in sizes.items())
 
 
@@ -67,9 +72,18 @@ def prune(space: Space, names: Sequence[str]) -> int:
     if wrong := [name for name in names if name not in PRUNABLE]:
         raise InvalidArgument(f"expected any of {', '.join(PRUNABLE)}; got {wrong[0]!r}. Events go by: firsthand store "
                               "erase")  # fmt: skip
-    before = sum(size for _, size in _files(space.path))
+    roots = {space.path, environment.replicas_folder()} if _is_elsewhere(space.path) else {space.path}
+    before = sum(size for root in roots for _, size in _files(root))
     space.log.prune(names)
-    return before - sum(size for _, size in _files(space.path))
+    if "replicas" in names and len(roots) > 1:
+        from firsthand.log.postgres.replicas import prune as prune_replicas  # noqa: PLC0415 - an extra
+
+        prune_replicas(environment.replicas_folder(), 0)
+    return before - sum(size for root in roots for _, size in _files(root))
+
+
+def _is_elsewhere(root: Path) -> bool:
+    return (root / environment.ADDRESS_FILE).is_file()
 
 
 def _files(root: Path) -> Iterator[tuple[Path, int]]:

@@ -15,7 +15,7 @@ from postgres_server import APPLICATION, OWNER, PostgresServer, installations
 from firsthand import environment
 from firsthand.log.disk import make_private
 from firsthand.log.postgres.log import make
-from firsthand.space import ADDRESS_FILE, Space
+from firsthand.space import Space
 
 _numbers = itertools.count()
 _server: list[PostgresServer] = []
@@ -40,7 +40,7 @@ def install() -> None:
             home = Path(home)
             if not home.exists() or (home.is_dir() and not any(home.iterdir())):
                 make_private(home)
-                (home / ADDRESS_FILE).write_text(_new_database(server), encoding="utf-8")
+                (home / environment.ADDRESS_FILE).write_text(_new_database(server), encoding="utf-8")
         return plainly(self, path, create=create, **options)
 
     Space._opened = opened  # type: ignore[method-assign]

@@ -22,14 +22,13 @@ from pathlib import Path
 from typing import Any
 
 from firsthand.errors import StoreFailed, StoreFull
-from firsthand.log.disk import make_private, open_private, translated
+from firsthand.log.disk import STORE_FILES, make_private, open_private, translated
 
 BYTES_MAX = 1 << 20
 """Of one file that is read whole."""
 TABLE_BYTES_MAX = 8 << 20
 DEPTH_MAX = 12
 """Folders between a file and the store's own, at most."""
-DATABASE_FILE = "firsthand.db"
 LOOK_S = 0.005
 """Between two looks whether a lock is free."""
 
@@ -242,7 +241,7 @@ def check_way(path: Path) -> None:
         OSError: it does.
     """
     folders = path.parents[:DEPTH_MAX]
-    inside = [os.path.lexists(folder / DATABASE_FILE) for folder in folders]
+    inside = [any(os.path.lexists(folder / name) for name in STORE_FILES) for folder in folders]
     links = [folder for folder in folders[: inside.index(True) if True in inside else 0] if folder.is_symlink()]
     if links:
         raise OSError(errno.ELOOP, f"{links[0]} is a link; put a plain folder in its place", str(path))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, NoReturn, TypeVar
 
-from firsthand import Kind, Moment, __version__, moment
+from firsthand import Kind, Moment, __version__, environment, moment
 from firsthand.cli.exits import USAGE
 
 Run = str | Callable[..., int]
@@ -201,6 +201,11 @@ def command(commands: Any, name: str, run: Run, sentence: str, examples: str) ->
     return made
 
 
+def _store(named: str) -> str:
+    """Give the folder of the store that is named; of one at an address, this machine's."""
+    return str(environment.store_folder(named)) if environment.is_address(named) else named
+
+
 def add_options(parser: argparse.ArgumentParser, *, first: bool) -> None:
     """Add the options that every command takes; those after its name do not undo those before it."""
 
@@ -208,7 +213,9 @@ def add_options(parser: argparse.ArgumentParser, *, first: bool) -> None:
         return value if first else argparse.SUPPRESS
 
     group = parser.add_argument_group("options of every command")
-    group.add_argument("--store", metavar="PATH", default=default(None), help="folder of the store")
+    group.add_argument(
+        "--store", metavar="PATH", type=_store, default=default(None), help="folder of the store, or its address"
+    )
     group.add_argument("--namespace", metavar="NAME", default=default(None), help="the tenant; default: default")
     group.add_argument("--json", action="store_true", default=default(False), help="answer in JSON, one line an item")
     group.add_argument("--quiet", action="store_true", default=default(False), help="no remarks and no progress")

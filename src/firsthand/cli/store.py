@@ -229,7 +229,7 @@ def _head(chosen: argparse.Namespace, out: Output) -> int:
 
 def _accept_head(chosen: argparse.Namespace, out: Output) -> int:
     """Take the log as it is for what was acknowledged last."""
-    lacks = accept_head(chosen.store)
+    lacks = accept_head(chosen.store, chosen.namespace)
     if out.as_json:
         out.json([{"namespace": lack.namespace, "position": lack.position, "lacks": str(lack)} for lack in lacks])
         return DONE

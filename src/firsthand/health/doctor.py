@@ -23,6 +23,7 @@ from firsthand.health import canary, measures, stages, surroundings
 from firsthand.health.report import AgentHealth, Finding, HealthReport, Rate, Stage, broken, degraded, in_order, note
 from firsthand.health.stages import Inside
 from firsthand.health.surroundings import Around, Look
+from firsthand.log.disk import STORE_FILES
 from firsthand.log.sqlite.database import translating
 from firsthand.log.sqlite.mark import Marks
 from firsthand.moment import Moment
@@ -88,7 +89,7 @@ def examine(
     root = (store or environment.default_store()).absolute()
     named = namespace if namespace is not None else environment.default_namespace()
     runner, figures, agents, silent = _Runner(root), dict[str, str](), list[AgentHealth](), Rate(0, 0)
-    recorded = (root / "firsthand.db").exists()
+    recorded = any((root / name).exists() for name in STORE_FILES)
     space = _opened(root, named, runner) if recorded else None
     if not recorded:
         runner.run(Stage.STORE, lambda: _no_store(root))

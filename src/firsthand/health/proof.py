@@ -27,8 +27,10 @@ _STRING = re.compile(r"[^\s\"'<>(){}\[\],;]{4,80}")
 _READ_BYTES = 1 << 20  # of an event, to draw strings from
 
 
-def accept_head(store: str | Path | None = None) -> tuple[Lack, ...]:
+def accept_head(store: str | Path | None = None, namespace: str | None = None) -> tuple[Lack, ...]:
     """Take a store as it is for what it acknowledged, as after a backup was restored on purpose.
+
+    Of a store in PostgreSQL it is one namespace's replica that was begun anew, and nobody tells of it any more.
 
     Returns what it lacks of that; those positions are used again. Stores that were at its path before are forgotten.
 
@@ -36,6 +38,9 @@ def accept_head(store: str | Path | None = None) -> tuple[Lack, ...]:
         NotAStore, StoreReadOnly: there is no store to write to.
     """
     root = Path(store) if store is not None else environment.default_store()
+    if (root / environment.ADDRESS_FILE).is_file():
+        with Space(root, namespace=namespace, embedder="none") as space:
+            return space.log.accept_head()
     log = Log(root, create=False, heads=environment.heads_folder(), mend=False)
     try:
         return log.accept_head()

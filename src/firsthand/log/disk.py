@@ -31,6 +31,8 @@ _T = TypeVar("_T")
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_RIGHT = (errno.EROFS, errno.EACCES, errno.EPERM)
 _OPEN = os.O_NOFOLLOW | os.O_CLOEXEC
+STORE_FILES = ("firsthand.db", "firsthand.address")
+"""A folder is known as a store's by one of these: its database, or where that is."""
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
 _FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)  # macOS: fsync alone leaves bytes in the drive's cache
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 
 from firsthand import Memory, StoreBusy
 from firsthand.agents.side_files import erased_at
 from firsthand.environment import default_embedder, default_store
+from firsthand.log.disk import STORE_FILES
 from firsthand.server.hook_client import Call
 from firsthand.server.measures import Measures
 from firsthand.value import value
@@ -24,7 +25,6 @@ HANDLES_MAX = 8
 TIMEOUT_MS = 300
 """Of a write that waits for other writers: under what a hook waits for its answer."""
 OPEN_S = 5.0
-DATABASE_FILE = "firsthand.db"
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 
 Key = tuple[str, str, str]
@@ -172,9 +172,9 @@ def _waiting(lock: threading.Lock, store: str) -> Iterator[None]:
 
 
 def identity_of(store: str) -> tuple[int, int]:
-    """Give what tells a store's database file from every other; zeros when there is none."""
-    try:
-        status = (Path(store) / DATABASE_FILE).stat()
-    except FileNotFoundError:
-        return 0, 0
-    return status.st_dev, status.st_ino
+    """Give what tells a store's database file, or that of its address, from every other; zeros when there is none."""
+    for name in STORE_FILES:
+        with suppress(FileNotFoundError):
+            status = (Path(store) / name).stat()
+            return status.st_dev, status.st_ino
+    return 0, 0

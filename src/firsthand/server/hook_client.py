@@ -57,8 +57,7 @@ _BOOT = """import os, sys
 root = sys.argv.pop(1)
 places = [number for number, place in enumerate(sys.path) if os.path.isdir(os.path.join(place, 'firsthand'))]
 root in sys.path or sys.path.insert(min(places, default=len(sys.path)), root)
-from firsthand.server.daemon import main
-main(sys.argv[1:])"""  # the recorded package, also where the interpreter has another one
+from firsthand.server.daemon import main; main(sys.argv[1:])"""  # the recorded package, where another is, too
 _GONE = """firsthand: the Python environment that it was installed in is gone. What happens is kept on disk, and is \
 recorded when you have run: firsthand install {}"""
 
@@ -124,19 +123,32 @@ def _call(arguments: list[str]) -> Call:
     options = {arguments[place]: arguments[place + 1] for place in range(1, len(arguments) - 1, 2)}
     if not host or host.startswith("-") or len(arguments) % 2 == 0 or options.keys() - {"--store", "--namespace"}:
         raise ValueError(f"expected HOST [--store PATH] [--namespace NAME]; got {arguments!r}: firsthand install")
-    store = os.path.expanduser(options.get("--store") or os.environ.get("FIRSTHAND_STORE") or "~/.firsthand")
+    store = options.get("--store") or os.environ.get("FIRSTHAND_STORE") or "~/.firsthand"
+    store = os.path.expanduser(store_folder(store) if store.startswith(("postgresql://", "postgres://")) else store)
     if store.startswith("~"):
         raise ValueError("expected a home folder for the store; there is none. Install the hooks with --store PATH")
     return Call(
-        operation="hook",
-        version=VERSION,
-        host=host,
-        store=os.path.abspath(store),
+        operation="hook", version=VERSION, host=host, store=os.path.abspath(store),
         namespace=options.get("--namespace") or os.environ.get("FIRSTHAND_NAMESPACE") or "default",
         embedder=os.environ.get("FIRSTHAND_EMBEDDER") or "none",
-        nonce=os.urandom(16).hex(),
-        moment_ns=str(time.time_ns()),
-    )
+        nonce=os.urandom(16).hex(), moment_ns=str(time.time_ns()),
+    )  # fmt: skip
+
+
+def store_folder(address: str) -> str:
+    """Give this machine's folder for a store at an address, as ``environment`` has it; made, with the address in it."""
+    user, at, rest = address.partition("://")[2].replace("?", "&", 1).rpartition("@")
+    fields = f"{user.partition(':')[0]}{at}{rest}".split("&")
+    plain = "&".join(field for field in fields if not field.startswith(("password=", "sslpassword=")))
+    name = "postgresql-" + "".join(sign if sign.isalnum() or sign in "-." else f"_{ord(sign):02x}" for sign in plain)
+    data = os.environ.get("XDG_DATA_HOME", "")
+    folder = f"{data if data.startswith('/') else os.path.expanduser('~/.local/share')}/firsthand/stores/{name}"
+    if _text(f"{folder}/firsthand.address") != address:
+        make_folder(folder)
+        with os.fdopen(open_private(f"{folder}/{os.getpid()}.new", os.O_WRONLY | os.O_CREAT), "w") as file:
+            file.write(address)
+        os.replace(f"{folder}/{os.getpid()}.new", f"{folder}/firsthand.address")
+    return folder
 
 
 def runtime_folder() -> str:
@@ -307,9 +319,6 @@ def receive(connection: _socket.socket, size: int, by: float) -> bytes:
     return bytes(data)
 
 
-# starting --------------------------------------------------------------------------------------------
-
-
 def installation() -> tuple[str, str]:
     """Give the interpreter that this copy was installed with, empty when it or the package is gone, and its folder."""
     here = os.path.dirname(os.path.abspath(__file__))
@@ -333,8 +342,7 @@ def start_server(call: Call, folder: str) -> bool:
         with os.fdopen(lock, "rb"):
             if not _locked(lock):
                 return True
-            starts = recent_starts(folder)
-            if len(starts) >= STARTS_MAX:
+            if len(recent_starts(folder)) >= STARTS_MAX:
                 return False
             with os.fdopen(open_private(os.path.join(folder, STARTS_FILE), _APPEND), "w") as file:
                 file.write(f"{time.time()}\n")
@@ -378,10 +386,7 @@ def _let_go(nothing: int, errors: int, keeps: tuple[int, ...] = ()) -> None:
     for stream, source in ((0, nothing), (1, nothing), (2, errors)):
         os.dup2(source, stream)
     for descriptor in range(3, 256):
-        if descriptor in keeps:
-            os.set_inheritable(descriptor, True)
-        else:
-            os.closerange(descriptor, descriptor + 1)
+        os.set_inheritable(descriptor, True) if descriptor in keeps else os.closerange(descriptor, descriptor + 1)
 
 
 def _warn(host: str, payload: bytes) -> None:

@@ -10,6 +10,7 @@ The invariant: what a read gives holds every event that the engine had acknowled
 from __future__ import annotations
 
 import math
+import shutil
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -17,12 +18,14 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from firsthand.errors import InvalidArgument, StoreBusy, StoreDamaged
+from firsthand.environment import ADDRESS_FILE
+from firsthand.errors import InvalidArgument, StoreBusy, StoreDamaged, StoreReplaced
 from firsthand.event import Draft
 from firsthand.log.engine import Progress
 from firsthand.log.export import Exported
 from firsthand.log.prepare import DraftGroup
 from firsthand.log.results import Appended, Backup, EarlierStore, Erasure, Rebuilt, Verification
+from firsthand.log.sqlite.database import FreshReaders
 from firsthand.log.sqlite.log import Log
 from firsthand.log.sqlite.mend import Comparison, Lack
 from firsthand.log.sqlite.read import Reader
@@ -57,6 +60,9 @@ class ReplicatedLog:
         self.read_only = bool(options.pop("read_only", False))
         self._lock, self._thread, self._followed, self._shared = threading.RLock(), threading.local(), 0.0, shared
         self._replica, self._closed = ReplicaFolder(engine, namespace, root, options), False
+        local = self._replica.log
+        fresh = FreshReaders(local._readers, self._refresh)  # noqa: SLF001 - the same connections
+        self.reader = Reader(root, fresh, local.artifacts, local.reader.index_names)
 
     @property
     def is_new(self) -> bool:
@@ -70,18 +76,22 @@ class ReplicatedLog:
         """The replica's own log."""
         return self._replica.log
 
-    @property
-    def reader(self) -> Reader:
-        """The replica's reader, once it holds what the engine held a moment ago."""
+    def _refresh(self) -> None:
         if not hasattr(self._thread, "behind") and time.monotonic() - self._followed > FRESH_S:
             self.follow()
-        return self.local.reader
 
     def follow(self, within_s: float = math.inf) -> int:
         """Take in what the engine has and the replica has not, for so long; give how many events are left."""
         with self._lock:
             asked = time.monotonic()
-            left = self._replica.follow(asked + within_s)
+            try:
+                left = self._replica.follow(asked + within_s)
+            except StoreReplaced:  # who knows the store by its folder opens it anew: the file is another one
+                address = self.home / ADDRESS_FILE
+                if address.is_file():
+                    shutil.copy2(address, f"{address}.new")
+                    Path(f"{address}.new").replace(address)
+                raise
             if not left:
                 self._followed = asked
             return left

@@ -13,16 +13,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from firsthand.environment import ADDRESS_FILE
 from firsthand.errors import InvalidArgument
-from firsthand.log.disk import make_private, open_private
+from firsthand.log.disk import open_private
 from firsthand.value import value
 
 from .log import PostgresLog
 from .reader import number_of
 from .replica import ReplicatedLog
 from .replica_folder import header_at
-
-ADDRESS_FILE = "address"
 
 
 @value
@@ -68,25 +67,15 @@ class Replicas:
         self.engine.close()
 
 
-def open_at(home: Path, address: str, namespace: str, folder: Path, bytes_max: int, **options: Any) -> ReplicatedLog:
-    """Open a namespace of the store that a machine's folder stands for, and keep its address there.
-
-    Args:
-        address: empty for the one that is kept.
-    """
-    kept = address_at(home)
-    replicas = Replicas(address or kept, home, folder, bytes_max)
-    if address and address != kept:
-        make_private(home)
-        with os.fdopen(open_private(home / ADDRESS_FILE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w") as file:
-            file.write(address)
-    return replicas.open_log(namespace, shared=False, **options)
-
-
-def address_at(home: Path) -> str:
-    """Give the address that a machine's folder stands for; empty where it stands for none."""
-    file = home / ADDRESS_FILE
-    return file.read_text(encoding="utf-8").strip() if file.is_file() else ""
+def open_at(home: Path, namespace: str, folder: Path, bytes_max: int, **options: Any) -> ReplicatedLog:
+    """Open a namespace of the store whose address a machine's folder holds."""
+    address = (home / ADDRESS_FILE).read_text(encoding="utf-8").strip()
+    replicas = Replicas(address, home, folder, bytes_max)
+    try:
+        return replicas.open_log(namespace, shared=False, **options)
+    except BaseException:
+        replicas.close()
+        raise
 
 
 def listing(folder: Path) -> Iterator[Resting]:

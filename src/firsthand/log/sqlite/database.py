@@ -220,6 +220,25 @@ class Readers:
             self._all, self._local = [], threading.local()
 
 
+class FreshReaders(Readers):
+    """The read connections of a log that follows another one, each handed out once it has followed."""
+
+    def __init__(self, readers: Readers, refresh: Callable[[], None]) -> None:
+        self._readers, self._refresh = readers, refresh
+
+    def get(self) -> apsw.Connection:
+        """Give this thread's connection; within a transaction, as of that."""
+        db = self._readers.get()
+        if not db.in_transaction:
+            self._refresh()
+        return db
+
+    def index_files(self) -> IndexFiles:
+        """Give the index files of this thread's connection."""
+        self.get()
+        return self._readers.index_files()
+
+
 def abandon(connection: object) -> None:
     """Keep a parent's connection alive in a forked child without ever touching it."""
     _FORKED.append(connection)

@@ -13,7 +13,7 @@ from firsthand.log.engine import LogEngine, Progress
 from firsthand.log.export import Exported
 from firsthand.log.results import Backup, EarlierStore, Rebuilt, Verification
 
-from .mend import Comparison
+from .mend import Comparison, Lack
 from .read import Reader
 
 
@@ -77,6 +77,10 @@ class LocalLog(LogEngine, Protocol):
 
     def compared(self) -> Comparison:
         """Compare every namespace with its mark."""
+        ...
+
+    def accept_head(self) -> tuple[Lack, ...]:
+        """Take the log as it is for what was acknowledged last; give what it lacked of that."""
         ...
 
     def unread(self, namespace: str) -> str:
