@@ -83,6 +83,11 @@ def embedder_key() -> str | None:
     return os.environ.get("FIRSTHAND_EMBEDDER_KEY") or None
 
 
+def store_keys() -> str:
+    """Give where the keys of encrypted stores are, a folder or ``command:PROGRAM``: ``$FIRSTHAND_KEYS``; else empty."""
+    return os.environ.get("FIRSTHAND_KEYS", "")
+
+
 def model_key() -> str | None:
     """Give the key for a model that an experiment asks: ``$FIRSTHAND_MODEL_KEY``; None without one."""
     return os.environ.get("FIRSTHAND_MODEL_KEY") or None

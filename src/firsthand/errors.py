@@ -16,6 +16,7 @@ room; nothing outside this tree leaves a public call, except ``TypeError`` and
     |  |- StoreFailed           the disk refused a write or a sync: the handle stops acknowledging
     |  |  `- StoreReplaced      ... because its files were removed or replaced while it was open
     |  |- StoreDamaged          bytes on disk are not what was written
+    |  |- KeyMissing            content is encrypted, and its key is not to be had here
     |  |- StoreClosed           use after close
     |  `- ServerFailed          a server does not answer, or not as one of ours (`firsthand.Client`)
     |- AppendError              one append; the store is unchanged
@@ -95,6 +96,10 @@ class StoreReplaced(StoreFailed):
 
 class StoreDamaged(StoreError):
     """Bytes on disk are not the bytes that were written."""
+
+
+class KeyMissing(StoreError):
+    """The content of a store is encrypted, and the key is not to be had where it is looked for."""
 
 
 class StoreClosed(StoreError):

@@ -43,19 +43,24 @@ class PostgresServer:
 
     Args:
         sync_delay_us: each sync takes so much longer; needs a C compiler.
+        copy_of: the files of a backup to start on; None begins empty.
         settings: lines of postgresql.conf.
     """
 
-    def __init__(self, programs: Path, *, sync_delay_us: int = 0, **settings: str) -> None:
+    def __init__(self, programs: Path, *, sync_delay_us: int = 0, copy_of: Path | None = None, **settings: str) -> None:
         self._programs = programs
         self.folder = Path(tempfile.mkdtemp(prefix="firsthand-pg-"))
         self._data = self.folder / "data"
         self._user = "nobody" if os.geteuid() == 0 else None  # the server refuses to run as root
         if self._user:
             shutil.chown(self.folder, self._user)
-        self._run(
-            "initdb", "-D", str(self._data), "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"
-        )
+        if copy_of is None:
+            self._run(
+                "initdb", "-D", str(self._data), "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8",
+                "--locale=C",
+            )  # fmt: skip
+        else:
+            subprocess.run(["cp", "-a", copy_of, self._data], check=True)
         with (self._data / "postgresql.conf").open("a", encoding="utf-8") as out:
             lines = {
                 "listen_addresses": "''", "unix_socket_directories": f"'{self.folder}'", "max_connections": "100",
@@ -65,6 +70,8 @@ class PostgresServer:
         self._process: subprocess.Popen[bytes] | None = None
         self._environment = os.environ | (slow_sync(self.folder, sync_delay_us) if sync_delay_us else {})
         self.start()
+        if copy_of is not None:
+            return
         with psycopg.connect(self.dsn("postgres"), autocommit=True) as db:
             db.execute(f"CREATE ROLE {OWNER} LOGIN CREATEROLE")
             db.execute(f"CREATE ROLE {APPLICATION} LOGIN")
@@ -105,6 +112,14 @@ class PostgresServer:
         """Stop it and remove what it wrote."""
         self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def backup(self) -> Path:
+        """Take a base backup with the log that it needs, in a folder of the server's."""
+        folder = Path(tempfile.mkdtemp(prefix="backup-", dir=self.folder))
+        if self._user:
+            shutil.chown(folder, self._user)
+        self._run("pg_basebackup", "-h", str(self.folder), "-U", "postgres", "-D", str(folder / "data"), "-c", "fast")
+        return folder / "data"
 
     def _run(self, program: str, *arguments: str) -> None:
         done = subprocess.run(

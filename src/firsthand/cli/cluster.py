@@ -18,9 +18,17 @@ def add(group: Parser) -> None:
         "migrate", _migrate, "Make a store in PostgreSQL, or bring it to this version.",
         """
         firsthand store migrate postgresql://owner@db.example/store      as the owner of the database
+        firsthand store migrate postgresql://owner@db.example/store --retention-days 30
         """,
     )  # fmt: skip
     command.add_argument("dsn", metavar="DSN", help="address of the database, with the role that owns it")
+    command.add_argument("--encrypt", action="store_true", help="encrypt all content, with keys outside the database")
+    command.add_argument(
+        "--retention-days",
+        type=number(0, 36_500),
+        metavar="N",
+        help="how long backups are kept, as erase says",
+    )
     command = group.command(
         "distribute", _distribute, "Spread a store over the nodes of a Citus cluster.",
         """
@@ -33,7 +41,7 @@ def add(group: Parser) -> None:
 
 def _migrate(chosen: argparse.Namespace, out: Output) -> int:
     """Run the migrations that are left."""
-    steps = _postgres().make(chosen.dsn)
+    steps = _postgres().make(chosen.dsn, encrypted=chosen.encrypt, retention_days=chosen.retention_days)
     if out.as_json:
         out.json([{"number": step.number, "name": step.name} for step in steps])
         return DONE

@@ -190,6 +190,7 @@ def _say_done(done: Erasure, proof: Proof, out: Output) -> None:
         *((address, f"recorded as {address}") for address in done.pointers),
         *((path, f"still in a file that is yours: {shown(path)}") for path in done.files[:SHOWN_MAX]),
         (done.files[SHOWN_MAX:], f"... and in {len(done.files) - SHOWN_MAX:,} further ones: --json"),
+        (done.retained, done.retained),
         (True, f"looked for {strings} drawn from it: {len(proof.leads)} lead to an erased event"),
         (proof.expands, f"still to be read: {', '.join(proof.expands)}"),
         (proof.scanned, f"the text asked for is still in: {', '.join(proof.scanned)}"),

@@ -20,11 +20,12 @@ from contextlib import suppress
 import psycopg
 from psycopg import errors
 
-from firsthand.errors import FirsthandError, StoreBusy, StoreDamaged, StoreFull
+from firsthand.errors import FirsthandError, KeyMissing, StoreBusy, StoreDamaged, StoreFull
 from firsthand.log.results import Appended
 from firsthand.moment import Moment
 
 from .connection import Connections, enter
+from .seal import Seal
 from .tenant import Row, Tenant, Ticket, Work, ask_sessions, is_written, known_ids, read_sessions
 
 SESSIONS_KEPT = 256
@@ -38,8 +39,8 @@ _UNFIT = (errors.UniqueViolation, errors.PipelineAborted)
 class Committer:
     """Commits the tickets of one process, one group at a time."""
 
-    def __init__(self, connections: Connections, clock: Callable[[], Moment]) -> None:
-        self._connections, self._clock = connections, clock
+    def __init__(self, connections: Connections, seal: Seal, clock: Callable[[], Moment]) -> None:
+        self._connections, self._seal, self._clock = connections, seal, clock
         self._guard = threading.Lock()
         self._waiting: list[Ticket] = []
         self._leader: Ticket | None = None
@@ -115,7 +116,7 @@ class Committer:
             for ticket in group:
                 self.forget(ticket.namespace)
             left = [ticket for ticket in group if not ticket.settled]
-            if isinstance(error, (StoreDamaged, StoreFull)) and len(left) > 1:  # of one ticket, not of the others
+            if isinstance(error, (StoreDamaged, StoreFull, KeyMissing)) and len(left) > 1:  # of one ticket alone
                 for ticket in left:
                     self._commit([ticket])
                 return
@@ -171,7 +172,7 @@ class Committer:
         tenant = self._tenants.get(tickets[0].namespace)
         if tenant is None:
             return None
-        work = Work(tenant, self._clock(), {})
+        work = Work(tenant, self._clock(), {}, self._seal)
         return work if all(work.take(ticket) for ticket in tickets) else None
 
     def _unfit(self, db: psycopg.Connection, works: Sequence[Work]) -> Work | None:
@@ -208,7 +209,7 @@ class Committer:
                 doubt = 0 if before is None else max(0, before.doubt - (before.position == position))
                 tenant = Tenant(key, name, position, hashed, {}, doubt)
                 sessions = ask_sessions(db, key, _names(tickets))
-                work = Work(tenant, self._clock(), known_ids(db, key, tickets))
+                work = Work(tenant, self._clock(), known_ids(db, self._seal, key, tickets), self._seal)
                 read_sessions(sessions, tenant, _names(tickets))
                 for ticket in tickets:
                     if work.take(ticket) and ticket.also is not None:

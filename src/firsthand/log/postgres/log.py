@@ -15,7 +15,8 @@ from typing import Any, BinaryIO
 import psycopg
 
 from firsthand import moment
-from firsthand.errors import InvalidDraft, StoreNewer
+from firsthand.environment import store_keys
+from firsthand.errors import InvalidDraft, StoreFailed, StoreNewer
 from firsthand.event import CONTENT_INLINE_MAX, Draft, Event, IdMaker, Kind, Trust, id_bytes
 from firsthand.fence import KEY_BYTES
 from firsthand.log.engine import Progress
@@ -28,16 +29,23 @@ from firsthand.moment import Moment
 from . import citus, proof
 from .committer import Committer
 from .connection import Connections, translating
+from .keys import key_home
 from .payloads import Payloads
 from .reader import Reader, number_of
-from .schema import Migration, check_version, migrate
+from .schema import Migration, check_version, choose, migrate
+from .seal import Seal
 from .tenant import Ticket
 
 
-def make(dsn: str) -> tuple[Migration, ...]:
+def make(dsn: str, *, encrypted: bool = False, retention_days: int | None = None) -> tuple[Migration, ...]:
     """Make a store, or bring it to the present version, as the owner of its database; give the steps that were done.
 
+    Args:
+        encrypted: its content is sealed from the first event on, with keys that are kept outside the database.
+        retention_days: how long backups and archives of the server's log are kept; None leaves what was chosen.
+
     Raises:
+        InvalidArgument: it is to be encrypted, and holds events that are not.
         StoreBusy: its tables were in use all the time.
         StoreReadOnly: the role may not.
     """
@@ -45,6 +53,7 @@ def make(dsn: str) -> tuple[Migration, ...]:
     facts = {"uuid": os.urandom(16), "created": created, "fence_key": os.urandom(KEY_BYTES)}
     with translating(), psycopg.connect(dsn, autocommit=True) as db:
         steps = tuple(migrate(db, facts))
+        choose(db, encrypted=encrypted, retention_days=retention_days)
         if steps and citus.is_distributed(db):
             for _ in citus.distribute(db):  # what the steps have added
                 pass
@@ -65,6 +74,7 @@ class PostgresLog(AppendVerbs):
 
     Args:
         dsn: how to reach it, as libpq reads it; its role is a member of `schema.APPLICATION`.
+        keys: where the keys of an encrypted store are, a folder or ``command:PROGRAM``; None is ``$FIRSTHAND_KEYS``.
         inline_max: payloads over this many bytes are kept apart from their events.
         clock: the time of ingest; for tests.
     """
@@ -72,18 +82,27 @@ class PostgresLog(AppendVerbs):
     artifacts: Payloads
 
     def __init__(
-        self, dsn: str, *, inline_max: int = CONTENT_INLINE_MAX, clock: Callable[[], Moment] = moment.now
+        self,
+        dsn: str,
+        *,
+        keys: str | None = None,
+        inline_max: int = CONTENT_INLINE_MAX,
+        clock: Callable[[], Moment] = moment.now,
     ) -> None:
         self.connections = Connections(dsn)
         try:
             with self.connections.use() as db:
                 self.newer = check_version(db)
+                facts: dict[str, bytes] = dict(db.execute("SELECT key, value FROM store").fetchall())
+            self._retention = facts.get("retention_days", b"").decode()
+            home = key_home(store_keys() if keys is None else keys, facts["uuid"].hex())
+            self.seal = Seal(self.connections, home, on="encrypted" in facts)
         except BaseException:
             self.connections.close()
             raise
-        self.artifacts = Payloads(self.connections)
-        self.reader = Reader(self.connections, self.artifacts, "this store in PostgreSQL")
-        self._committer = Committer(self.connections, clock)
+        self.artifacts = Payloads(self.connections, self.seal)
+        self.reader = Reader(self.connections, self.artifacts, self.seal, "this store in PostgreSQL")
+        self._committer = Committer(self.connections, self.seal, clock)
         self._inline_max, self._ids = inline_max, IdMaker()
 
     def close(self) -> None:
@@ -91,18 +110,25 @@ class PostgresLog(AppendVerbs):
         self.connections.close()
 
     def namespace_key(self, namespace: str) -> int:
-        """Give a namespace's number."""
-        return number_of(namespace)
+        """Give a namespace's number; where content is encrypted, with the key of one that is new."""
+        number = number_of(namespace)
+        self.seal.begin(number, namespace)
+        return number
 
     def _check_writer(self) -> None:
         self.check_writable()
 
     def _submit(self, batches: tuple[Batch, ...]) -> tuple[Appended, ...]:
-        key = number_of(batches[0].namespace)
+        key = self.namespace_key(batches[0].namespace)
         if any(batch.namespace != batches[0].namespace for batch in batches):
             raise InvalidDraft("the batches of one append are of one namespace")
         if names := erased_in(batches):
-            return self._destroying(key, batches, names)[0]
+            appended, _ = self._destroying(key, batches, names)
+            if unforgotten := self.seal.forget(key):
+                raise StoreFailed(
+                    f"keys of what this erases could not be forgotten: {unforgotten}. Retry with the same ids."
+                )
+            return appended
         return self._committer.submit(Ticket(key, batches))
 
     def _destroying(
@@ -126,7 +152,8 @@ class PostgresLog(AppendVerbs):
     def erase(self, namespace: str, identifiers: Sequence[str], reason: str = "") -> Erasure:
         """Destroy the content of events and of the further parts of their source records.
 
-        The bytes leave the tables at once; the server's own log and its archives keep them until their retention ends.
+        The bytes leave the tables at once. The server's own log, its archives and backups keep them until their
+        retention ends; where content is encrypted, they keep nothing that can be read. `Erasure.retained` says so.
 
         Raises:
             Unresolvable: an id is not in this namespace.
@@ -147,7 +174,7 @@ class PostgresLog(AppendVerbs):
             if event.kind in {Kind.ERASURE, Kind.LOSS}:
                 raise InvalidDraft(f"{event.pointer} records an erasure or a loss: it holds no content of others")
         if not fresh:
-            return Erasure((), already, 0, 0, ())
+            return Erasure((), already, 0, 0, (), retained=self._retained(key))
         batches = []
         for session in sorted({event.session for event in fresh}):
             mine = [event.id for event in fresh if event.session == session]
@@ -159,8 +186,29 @@ class PostgresLog(AppendVerbs):
         held = {event.artifact.digest for event in fresh if event.artifact is not None}
         return Erasure(
             tuple(event.id for event in fresh), already, len(freed), len(held) - len(freed),
-            tuple(each.pointer for each in appended),
+            tuple(each.pointer for each in appended), retained=self._retained(key),
         )  # fmt: skip
+
+    def _retained(self, key: int) -> str:
+        """Forget the keys of what was erased, and say what remains of it, and until when."""
+        if self.seal.on:
+            if unforgotten := self.seal.forget(key):
+                return (
+                    "its keys could not be forgotten, so backups and archives of the server's log can still be read: "
+                    f"{unforgotten}. Then erase it again"
+                )
+            return (
+                "its keys are forgotten: what backups and archives of the server's log hold of it cannot be read any "
+                "more, but with a copy of the keys that was made before"
+            )
+        days = self._retention
+        until = "as long as they are kept, which the store does not say: firsthand store migrate --retention-days N"
+        if days:
+            until = f"{days} days, until {str(Moment(moment.now().microseconds + int(days) * 86_400_000_000))[:10]}"
+        return (
+            "the server's files hold it until they are vacuumed, which PostgreSQL does by itself; backups and archives "
+            f"of the server's log, {until}"
+        )
 
     # copies and proof ----------------------------------------------------------------------------------
 
@@ -173,12 +221,12 @@ class PostgresLog(AppendVerbs):
     ) -> Verification:
         """Derive every hash of a namespace again; see `proof.verify`."""
         with self.connections.reading(number_of(namespace), at_one_moment=True) as db:
-            return proof.verify(db, self.artifacts, namespace, heads, progress)
+            return proof.verify(db, self.artifacts, self.seal, namespace, heads, progress)
 
     def export(self, out: BinaryIO, *, namespace: str, session: str | None = None) -> Exported:
         """Write a namespace or a session as JSON Lines; see `log.export`."""
         with self.connections.reading(number_of(namespace), at_one_moment=True) as db:
-            return proof.export(db, self.artifacts, out, namespace, session)
+            return proof.export(db, self.artifacts, self.seal, out, namespace, session)
 
     def adopt(self, store_uuid: bytes, created: int) -> None:
         """Nothing: a store of many keeps its own identity, whatever is restored into it."""

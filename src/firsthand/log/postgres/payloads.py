@@ -15,6 +15,7 @@ from firsthand.log import compression
 from firsthand.log.preview import Previewer
 
 from .connection import Connections
+from .seal import Seal
 
 PIECE_BYTES = 1 << 20
 PAYLOAD_BYTES_MAX = 1 << 30
@@ -23,8 +24,8 @@ PAYLOAD_BYTES_MAX = 1 << 30
 class Payloads:
     """The payloads of one store that lie in its database."""
 
-    def __init__(self, connections: Connections) -> None:
-        self._connections = connections
+    def __init__(self, connections: Connections, seal: Seal) -> None:
+        self._connections, self._seal = connections, seal
 
     def put(self, namespace_key: int, source: bytes | ByteSource) -> Artifact:
         """Keep a payload; on return it is durable."""
@@ -81,8 +82,11 @@ class Payloads:
                 row = db.execute(sql, (namespace_key, artifact.digest, number)).fetchone()
             if row is None:
                 raise _damaged(artifact, f"piece {number} of it is missing")
+            content = self._seal.open_piece(namespace_key, artifact.digest, number, row[0])
+            if content is None:
+                raise _damaged(artifact, "its key was forgotten: it was erased later than this database stands")
             try:
-                piece = compression.decompress(row[0])
+                piece = compression.decompress(content)
             except ValueError as error:
                 raise _damaged(artifact, f"piece {number} of it is damaged ({error})") from error
             digest.update(piece)
@@ -102,8 +106,10 @@ class Payloads:
             previewer.feed(piece)
             pieces.append(compression.compress(piece))
         artifact = Artifact(digest.digest(), size, previewer.finish())
+        leaf = self._seal.leaf()
         with self._connections.use() as db, db.transaction():
-            for number, content in enumerate(pieces):
+            for number, piece in enumerate(pieces):
+                content = self._seal.piece(namespace_key, artifact.digest, number, leaf, piece)
                 db.execute("SELECT put_piece_1(%s, %s, %s, %b)", (namespace_key, artifact.digest, number, content))
         return artifact
 

@@ -23,6 +23,7 @@ from firsthand.window import HISTORY
 
 from .connection import Connections
 from .payloads import Payloads
+from .seal import Seal
 
 STORED = (
     "e.position, e.id, e.namespace, e.session, e.sequence, e.part, e.turn, e.kind, e.trust, e.agent, e.origin, e.time, "
@@ -45,8 +46,8 @@ def number_of(namespace: str) -> int:
 class Reader(Expansion):
     """Reads events of one store. Safe to share between threads."""
 
-    def __init__(self, connections: Connections, payloads: Payloads, name: str) -> None:
-        self._connections, self._artifacts, self._name = connections, payloads, name
+    def __init__(self, connections: Connections, payloads: Payloads, seal: Seal, name: str) -> None:
+        self._connections, self._artifacts, self._seal, self._name = connections, payloads, seal, name
         self._facts: dict[str, bytes] = {}
 
     # events ----------------------------------------------------------------------------------------
@@ -170,9 +171,12 @@ class Reader(Expansion):
         entries, damaged = [], []
         for row in rows:
             try:
-                entries.append(Entry(namespace_key, self._event(name[0], row)))
+                event = self._event(name[0], self._seal.opened(row))
             except StoreDamaged:
                 damaged.append(row[0])
+                continue
+            if not event.erased:
+                entries.append(Entry(namespace_key, event))
         return Entries(tuple(entries), tuple(damaged), rows[-1][0] if rows else after, lost_in(entries))
 
     def record_parts(self, event: Event) -> tuple[Event, ...]:
@@ -281,7 +285,8 @@ class Reader(Expansion):
     def _rows(self, namespace: str, where: str, **values: Any) -> list[Any]:
         key = number_of(namespace)
         with self._connections.reading(key) as db:
-            return db.execute(_FROM + where, {"namespace": key, **values}, prepare=True, binary=True).fetchall()
+            rows = db.execute(_FROM + where, {"namespace": key, **values}, prepare=True, binary=True).fetchall()
+        return [self._seal.opened(row) for row in rows]
 
     def _event(self, namespace: str, row: tuple[Any, ...]) -> Event:
         agent, origin, session = row[9], row[10], row[20]

@@ -18,7 +18,7 @@ from importlib import resources
 import psycopg
 from psycopg import errors, sql
 
-from firsthand.errors import StoreBusy, StoreNewer, StoreOlder
+from firsthand.errors import InvalidArgument, StoreBusy, StoreNewer, StoreOlder
 from firsthand.value import value
 
 SCHEMA = "firsthand"
@@ -119,6 +119,26 @@ def migrate(
             return
         tries = 0
         yield step
+
+
+def choose(db: psycopg.Connection, *, encrypted: bool, retention_days: int | None) -> None:
+    """Record what an owner chooses for a store; a choice that is not made leaves what was chosen.
+
+    Raises:
+        InvalidArgument: it is to be encrypted, and holds events that are not.
+    """
+    facts = {} if retention_days is None else {"retention_days": str(retention_days).encode()}
+    with db.transaction():
+        db.execute(sql.SQL("SET LOCAL search_path = {}, pg_temp").format(sql.Identifier(SCHEMA)))
+        if encrypted and db.execute("SELECT FROM store WHERE key = 'encrypted'").fetchone() is None:
+            if db.execute("SELECT FROM namespace LIMIT 1").fetchone() is not None:
+                raise InvalidArgument(
+                    "a store is encrypted from its first event on, and this one holds events; make a new one, and "
+                    "restore an export of this one into it"
+                )
+            facts["encrypted"] = b"1"
+        for fact in facts.items():
+            db.execute("INSERT INTO store VALUES (%s, %s) ON CONFLICT (key) DO UPDATE SET value = excluded.value", fact)
 
 
 def _step(db: psycopg.Connection, facts: Mapping[str, bytes], steps: Sequence[Migration]) -> Migration | None:

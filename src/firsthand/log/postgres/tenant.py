@@ -22,6 +22,7 @@ from firsthand.moment import Moment
 from firsthand.value import field, replace, value
 
 from .connection import array_of
+from .seal import Seal
 
 Row = tuple[Any, ...]
 
@@ -109,8 +110,8 @@ class Work:
         known: events of the tickets that are there already, by id.
     """
 
-    def __init__(self, tenant: Tenant, now: Moment, known: dict[bytes, Row]) -> None:
-        self.tenant, self._now, self._known = tenant, now, known
+    def __init__(self, tenant: Tenant, now: Moment, known: dict[bytes, Row], seal: Seal) -> None:
+        self.tenant, self._now, self._known, self._seal = tenant, now, known, seal
         self.outcomes: list[tuple[Ticket, tuple[Appended, ...] | FirsthandError]] = []
         self._position, self._head = tenant.position, tenant.head
         self._sessions: dict[str, Session] = {}
@@ -184,12 +185,16 @@ class Work:
         if time is not None:
             at = time.microseconds
             first, last = min(first or at, at), max(last or at, at)
+        salt, stored = event.salt, event.stored
+        if self._seal.on and salt is not None and stored is not None:
+            stored = self._seal.body(self.tenant.key, position, event.id, salt, stored)
+            salt = None
         self._rows.append(
             (
                 event.id, key, session.length, event.part, turn, event.kind.number, event.trust.number,
                 event.agent, event.origin, None if time is None else time.microseconds,
                 None if time is None else time.offset_minutes, now.microseconds, now.offset_minutes, chain_hash,
-                event.commitment, self._head, event.salt, event.stored,
+                event.commitment, self._head, salt, stored,
             )
         )  # fmt: skip
         if event.artifact is not None:
@@ -280,12 +285,16 @@ def read_sessions(cursor: psycopg.Cursor[Row], tenant: Tenant, names: Collection
         tenant.sessions[name] = read.get(name) or Session(0, name, 0, 0, 0, None, None, genesis(tenant.name, name))
 
 
-def known_ids(db: psycopg.Connection, key: int, tickets: Sequence[Ticket]) -> dict[bytes, Row]:
+def known_ids(db: psycopg.Connection, seal: Seal, key: int, tickets: Sequence[Ticket]) -> dict[bytes, Row]:
     """Read what is there already of the events of some tickets, by id."""
     ids = [event.id for ticket in tickets for event in ticket.events]
     rows = db.execute(
-        "SELECT id, position, session, part, kind, trust, agent, origin, time, commitment, salt FROM event "
+        "SELECT id, position, session, part, kind, trust, agent, origin, time, commitment, salt, "
+        "CASE WHEN salt IS NULL THEN body END FROM event "
         "WHERE namespace = %s AND id = ANY (%s)",
         (key, ids),
     ).fetchall()
-    return {row[0]: row[1:] for row in rows}
+    return {
+        row[0]: row[1:11] if row[11] is None else (*row[1:10], seal.opened_body(key, row[1], row[0], row[11])[0])
+        for row in rows
+    }

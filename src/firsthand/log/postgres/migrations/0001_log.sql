@@ -58,8 +58,8 @@ CREATE TABLE event (
   chain      bytea NOT NULL,               -- 32 bytes
   commitment bytea NOT NULL,               -- 32 bytes
   head       bytea NOT NULL,               -- 32 bytes: the namespace's head here, so that one kept elsewhere is found
-  salt       bytea,                        -- 16 bytes; null when erased
-  body       bytea,                        -- codec byte and compressed body; null when erased
+  salt       bytea,                        -- 16 bytes; null when erased, or sealed with the body
+  body       bytea,                        -- codec byte and compressed or sealed body; null when erased
   PRIMARY KEY (namespace, position),
   UNIQUE (namespace, id),
   UNIQUE (namespace, session, sequence)
@@ -83,6 +83,9 @@ CREATE TABLE artifact (
   PRIMARY KEY (namespace, digest, piece)
 );
 ALTER TABLE artifact ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
+-- Keys of erased content that have still to be forgotten where keys are kept (`seal`): how what they sealed began.
+CREATE TABLE forgotten (namespace bigint NOT NULL, key bytea NOT NULL, PRIMARY KEY (namespace, key));
 
 -- Add events behind the last one of a namespace, all or none. The writer has hashed them onto the head that it read:
 -- the head is compared and set, and one that has moved gives false. What is known of sessions is right if the head is.
@@ -123,6 +126,10 @@ BEGIN
   IF excess IS NOT NULL AND NOT 16 = ALL (kinds) AND current_setting('firsthand.moving', true) IS DISTINCT FROM 'on' THEN
     RAISE EXCEPTION '%', excess USING ERRCODE = 'FH001';
   END IF;
+  IF EXISTS (SELECT FROM store WHERE key = 'encrypted')
+      AND EXISTS (SELECT FROM unnest(bodies) AS body WHERE get_byte(body, 0) <> 3) THEN
+    RAISE 'the content of this store is encrypted, and a plain body came; open the store again';
+  END IF;
   INSERT INTO event (namespace, position, id, session, sequence, part, turn, kind, trust, agent, origin, time,
       time_offset, ingested, ingested_offset, chain, commitment, head, salt, body)
     SELECT of_namespace, old_position + row.number, row.id, row.session, row.sequence, row.part, row.turn, row.kind,
@@ -159,6 +166,8 @@ BEGIN
   IF nullif(current_setting('firsthand.namespace', true), '')::bigint IS DISTINCT FROM of_namespace THEN
     RAISE EXCEPTION 'the transaction has named another namespace' USING ERRCODE = 'insufficient_privilege';
   END IF;
+  INSERT INTO forgotten (namespace, key) SELECT of_namespace, substring(body FROM 1 FOR 16) FROM event
+    WHERE namespace = of_namespace AND position = ANY (positions) AND get_byte(body, 0) = 3 ON CONFLICT DO NOTHING;
   UPDATE event SET salt = NULL, body = NULL WHERE namespace = of_namespace AND position = ANY (positions);
   WITH gone AS (
     DELETE FROM artifact_use WHERE namespace = of_namespace AND position = ANY (positions) RETURNING digest
@@ -166,9 +175,18 @@ BEGIN
   freed := ARRAY (
     SELECT each FROM unnest(freed) AS each WHERE NOT EXISTS (
       SELECT FROM artifact_use WHERE artifact_use.namespace = of_namespace AND artifact_use.digest = each));
+  INSERT INTO forgotten (namespace, key) SELECT DISTINCT of_namespace, substring(bytes FROM 1 FOR 16) FROM artifact
+    WHERE namespace = of_namespace AND digest = ANY (freed) AND get_byte(bytes, 0) = 3 ON CONFLICT DO NOTHING;
   DELETE FROM artifact WHERE namespace = of_namespace AND digest = ANY (freed);
   RETURN QUERY SELECT unnest(freed);
 END $$;
+
+-- Note that keys of erased content were forgotten.
+CREATE FUNCTION forget_1(of_namespace bigint, keys bytea[]) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+  DELETE FROM forgotten WHERE namespace = of_namespace AND key = ANY (keys)
+    AND namespace = nullif(current_setting('firsthand.namespace', true), '')::bigint
+$$;
 
 -- Keep a piece of a payload; the same piece again changes nothing.
 CREATE FUNCTION put_piece_1(of_namespace bigint, of_digest bytea, number integer, content bytea) RETURNS void
@@ -184,13 +202,14 @@ DO $$ BEGIN
 EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;  -- of another store on this server
 END $$;
 GRANT USAGE ON SCHEMA firsthand TO firsthand_application;
-GRANT SELECT ON version, store, namespace, session, event, artifact_use, artifact TO firsthand_application;
+GRANT SELECT ON version, store, namespace, session, event, artifact_use, artifact, forgotten TO firsthand_application;
 
 ALTER TABLE namespace ENABLE ROW LEVEL SECURITY;
 ALTER TABLE session ENABLE ROW LEVEL SECURITY;
 ALTER TABLE event ENABLE ROW LEVEL SECURITY;
 ALTER TABLE artifact_use ENABLE ROW LEVEL SECURITY;
 ALTER TABLE artifact ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forgotten ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON namespace FOR SELECT
   USING (namespace = nullif(current_setting('firsthand.namespace', true), '')::bigint);
 CREATE POLICY tenant ON session FOR SELECT
@@ -200,6 +219,8 @@ CREATE POLICY tenant ON event FOR SELECT
 CREATE POLICY tenant ON artifact_use FOR SELECT
   USING (namespace = nullif(current_setting('firsthand.namespace', true), '')::bigint);
 CREATE POLICY tenant ON artifact FOR SELECT
+  USING (namespace = nullif(current_setting('firsthand.namespace', true), '')::bigint);
+CREATE POLICY tenant ON forgotten FOR SELECT
   USING (namespace = nullif(current_setting('firsthand.namespace', true), '')::bigint);
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA firsthand FROM PUBLIC;

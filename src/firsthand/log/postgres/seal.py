@@ -1,0 +1,232 @@
+"""Bodies and pieces of payloads as they lie in a store whose content is encrypted.
+
+    3 | tree 4 | leaf 11 | nonce 12 | AES-256-GCM(salt 16 + stored body), or of a piece
+
+Each is bound to its place: an event's to namespace, id and position, a piece's to namespace, digest and number.
+What is hashed stays the plain bytes, so commitments, chains and heads are those of a plain store, and so is an
+export. Salts are sealed too: with one, a short body could be guessed from its commitment.
+
+The invariant: two things are never sealed with one key and one nonce, since each event and each payload has a key of
+its own and every nonce is drawn anew. A body whose key was forgotten reads as erased.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import psycopg
+
+from firsthand.environment import extra_command
+from firsthand.errors import InvalidArgument, KeyMissing, StoreDamaged, StoreFailed
+from firsthand.event import SALT_BYTES, id_text
+from firsthand.log.rows import POSITION_MAX
+
+from .connection import Connections
+from .keys import TREE_BYTES, KeyHome, KeyRing, KeyTree
+
+SEALED = 3
+"""The codec byte of what is sealed; 0 to 2 are those of `log.compression`."""
+_LEAF_BYTES, _NONCE_BYTES = 11, 12
+HEADER_BYTES = 1 + TREE_BYTES + _LEAF_BYTES
+_EVENTS, _PAYLOADS, _PAYLOAD_BITS = 2 << POSITION_MAX.bit_length(), 3 << 80, 80
+_KEY_LOCK = 0x46_48_4B_59
+RINGS_KEPT = 1_000
+
+
+class Seal:
+    """What seals and opens the content of one store.
+
+    Args:
+        on: the store's content is encrypted; else everything passes as it is.
+        home: where keys are; None reads nothing that is sealed, and writes nothing.
+    """
+
+    def __init__(self, connections: Connections, home: KeyHome | None, *, on: bool) -> None:
+        self._connections, self._home, self.on = connections, home, on
+        self._rings: dict[int, tuple[Any, KeyRing]] = {}
+        if on:
+            _cipher()
+
+    # seal -----------------------------------------------------------------------------------------
+
+    def body(self, namespace: int, position: int, identifier: bytes, salt: bytes, stored: bytes) -> bytes:
+        """Seal the body of an event that takes a position.
+
+        Raises:
+            KeyMissing: the namespace's key is not to be had.
+        """
+        ring = self._ring(namespace)
+        if ring.trees[-1].key(_EVENTS | position) is None:  # the database was taken back to before an erasure
+            ring = self.renew(namespace, _EVENTS | position)
+        bound = _bound_event(namespace, identifier, position)
+        return self._encrypted(ring.trees[-1], _EVENTS | position, salt + stored, bound)
+
+    def leaf(self) -> int:
+        """Draw the leaf of a payload."""
+        return _PAYLOADS | secrets.randbits(_PAYLOAD_BITS)
+
+    def piece(self, namespace: int, digest: bytes, number: int, leaf: int, content: bytes) -> bytes:
+        """Seal a piece of a payload, under the payload's leaf; as it is where nothing is encrypted."""
+        if not self.on:
+            return content
+        tree = self._ring(namespace).trees[-1]
+        return self._encrypted(tree, leaf, content, _bound_piece(namespace, digest, number))
+
+    def _encrypted(self, tree: KeyTree, leaf: int, content: bytes, bound: bytes) -> bytes:
+        key = tree.key(leaf)
+        assert key is not None
+        header = bytes((SEALED,)) + tree.identity + leaf.to_bytes(_LEAF_BYTES, "big")
+        nonce = os.urandom(_NONCE_BYTES)
+        return header + nonce + bytes(_cipher()(key).encrypt(nonce, content, header + bound))
+
+    # opening -----------------------------------------------------------------------------------------
+
+    def opened(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Give an event's row (`reader.STORED`) with salt and stored body, or without either where it is erased.
+
+        One that is not what was sealed, or not of this event, gets a body that its commitment does not fit.
+
+        Raises:
+            KeyMissing: its key is not to be had.
+        """
+        body = row[18]
+        if not body or body[0] != SEALED:
+            return row
+        return (*row[:17], *self.opened_body(row[2], row[0], row[1], body), *row[19:])
+
+    def opened_body(
+        self, namespace: int, position: int, identifier: bytes, body: bytes
+    ) -> tuple[bytes, bytes] | tuple[None, None]:
+        """Give the salt and the stored body of an event; neither where its key was forgotten."""
+        try:
+            bound = _bound_event(namespace, identifier, position)
+            plain = self._open(namespace, body, bound, f"event fh:{id_text(identifier)}")
+        except StoreDamaged:
+            return bytes(SALT_BYTES), bytes(1)  # whoever checks the commitment says where it stands, and what to do
+        return (None, None) if plain is None else (plain[:SALT_BYTES], plain[SALT_BYTES:])
+
+    def open_piece(self, namespace: int, digest: bytes, number: int, content: bytes) -> bytes | None:
+        """Give a piece of a payload; None where its key was forgotten."""
+        if not content or content[0] != SEALED:
+            return content
+        bound = _bound_piece(namespace, digest, number)
+        return self._open(namespace, content, bound, f"artifact {digest.hex()}, piece {number}")
+
+    def _open(self, namespace: int, content: bytes, bound: bytes, what: str) -> bytes | None:
+        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - an extra
+
+        header, nonce = content[:HEADER_BYTES], content[HEADER_BYTES : HEADER_BYTES + _NONCE_BYTES]
+        tree = self._ring(namespace).tree(header[1 : 1 + TREE_BYTES])
+        if tree is None:
+            raise self._missing(namespace, f"key {header[1 : 1 + TREE_BYTES].hex()}, which {what} is sealed with,")
+        key = tree.key(int.from_bytes(header[1 + TREE_BYTES :], "big"))
+        if key is None:
+            return None
+        try:
+            return bytes(_cipher()(key).decrypt(nonce, content[HEADER_BYTES + _NONCE_BYTES :], header + bound))
+        except (InvalidTag, ValueError) as error:
+            raise StoreDamaged(f"{what}: what is sealed is not what was written; restore it from a backup") from error
+
+    # keys --------------------------------------------------------------------------------------------
+
+    def begin(self, namespace: int, name: str) -> None:
+        """Make the key of a namespace that has neither key nor events."""
+        if not self.on or self._home is None or namespace in self._rings or self._home.read(namespace) is not None:
+            return
+        with self._changing(namespace) as db:
+            fresh = db.execute("SELECT FROM namespace WHERE namespace = %s", (namespace,)).fetchone() is None
+            if fresh and self._home.read(namespace) is None:
+                ring = KeyRing(name, [])
+                ring.renew()
+                self._home.write(namespace, ring.encode())
+
+    def renew(self, namespace: int, leaf: int = 1) -> KeyRing:
+        """Begin a new tree, unless what is written with has the key of a leaf; give the ring."""
+        with self._changing(namespace):
+            ring = self._ring(namespace, anew=True)
+            if ring.trees[-1].key(leaf) is None or leaf == 1:
+                ring.renew()
+                self._keep(namespace, ring)
+        return ring
+
+    def forget(self, namespace: int) -> str:
+        """Forget the keys of what was erased, also by an erasure that was cut short; give why not, else nothing."""
+        if not self.on:
+            return ""
+        try:
+            with self._changing(namespace) as db:
+                rows = db.execute("SELECT key FROM forgotten WHERE namespace = %s", (namespace,)).fetchall()
+                if rows:
+                    ring = self._ring(namespace, anew=True)
+                    for (header,) in rows:
+                        if (tree := ring.tree(header[1 : 1 + TREE_BYTES])) is not None:
+                            tree.forget(int.from_bytes(header[1 + TREE_BYTES :], "big"))
+                    self._keep(namespace, ring)
+                    db.execute("SELECT forget_1(%s, %s)", (namespace, [header for (header,) in rows]))
+        except (KeyMissing, StoreFailed) as error:
+            return str(error)
+        return ""
+
+    @contextmanager
+    def _changing(self, namespace: int) -> Iterator[psycopg.Connection]:
+        """Let nobody else change a namespace's keys for the length of a block."""
+        with self._connections.reading(namespace) as db:
+            db.execute("SELECT pg_advisory_xact_lock(%s)", (namespace ^ _KEY_LOCK,))
+            yield db
+
+    def _keep(self, namespace: int, ring: KeyRing) -> None:
+        assert self._home is not None
+        self._home.write(namespace, ring.encode())
+        self._rings.pop(namespace, None)
+
+    def _ring(self, namespace: int, *, anew: bool = False) -> KeyRing:
+        """Give a namespace's ring as its home has it; `anew`, one that nobody else has."""
+        home = self._home
+        if home is None:
+            raise KeyMissing(
+                "the content of this store is encrypted, and no keys are named; set FIRSTHAND_KEYS to their folder, "
+                "or to command:PROGRAM that prints them"
+            )
+        stamp = home.stamp(namespace)
+        known = self._rings.get(namespace)
+        if known is not None and known[0] == stamp and not anew:
+            return known[1]
+        content = home.read(namespace)
+        if content is None:
+            self._rings.pop(namespace, None)
+            raise self._missing(namespace, "the key")
+        ring = KeyRing.decode(content, home.where(namespace))
+        if not anew:
+            if len(self._rings) >= RINGS_KEPT:
+                self._rings.clear()
+            self._rings[namespace] = stamp, ring
+        return ring
+
+    def _missing(self, namespace: int, what: str) -> KeyMissing:
+        where = self._home.where(namespace) if self._home is not None else "FIRSTHAND_KEYS"
+        return KeyMissing(f"expected {what} of namespace {namespace:016x} in {where}, and it is not there")
+
+
+def _bound_event(namespace: int, identifier: bytes, position: int) -> bytes:
+    return struct.pack(">BQ16sQ", 0, namespace, identifier, position)
+
+
+def _bound_piece(namespace: int, digest: bytes, number: int) -> bytes:
+    return struct.pack(">BQ32sQ", 1, namespace, digest, number)
+
+
+@cache
+def _cipher() -> Any:
+    try:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise InvalidArgument(
+            f"the content of this store is encrypted, which needs the extra encrypt: {extra_command('encrypt')}"
+        ) from error
+    return AESGCM
