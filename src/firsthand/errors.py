@@ -12,6 +12,7 @@ room; nothing outside this tree leaves a public call, except ``TypeError`` and
     |  |- StoreOlder            of an older version, opened for reading: it must be opened for writing once
     |  |- StoreReadOnly         a write to a store that cannot be written
     |  |- StoreBusy             another writer held the store past the timeout
+    |  |  `- StoreMoved         ... or the namespace is on another primary
     |  |- StoreFull             no space, quota or file size limit reached
     |  |- StoreFailed           the disk refused a write or a sync: the handle stops acknowledging
     |  |  `- StoreReplaced      ... because its files were removed or replaced while it was open
@@ -78,6 +79,16 @@ class StoreBusy(StoreError):
     """
 
     batch: object = None
+
+
+class StoreMoved(StoreBusy):
+    """The namespace is on another primary of PostgreSQL, or on its way to this one; nothing of this write was kept.
+
+    Attributes:
+        primary: the one that has it, as ``host:port/database``; empty where that is this one in a moment.
+    """
+
+    primary: str = ""
 
 
 class StoreFull(StoreError):

@@ -114,13 +114,14 @@ def test_no_function_touches_another_namespace(server, database) -> None:
     with psycopg.connect(server.dsn(database=database), autocommit=True) as db:
         db.execute(f"SET search_path = {SCHEMA}")
         ours = number_of("ours")
+        db.execute(f"SET firsthand.namespace = '{ours}'")
         assert db.execute("SELECT erase_1(%s, %s)", (ours, [1, 2])).fetchall() == [(digest,)]
         db.execute("SELECT put_piece_1(%s, %s, 0, 'x')", (ours, digest))
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             db.execute("DELETE FROM event")
-        assert db.execute("SELECT count(*) FROM event").fetchone() == (0,)  # no namespace was named
-        db.execute(f"SET firsthand.namespace = '{ours}'")
         assert db.execute("SELECT count(*) FROM event").fetchone() == (1,)
+        db.execute("SET firsthand.namespace = ''")
+        assert db.execute("SELECT count(*) FROM event").fetchone() == (0,)
     assert {namespace: log.reader.head(namespace) for namespace in ("ours", "theirs")} == before
     assert [log.reader.content(event) for event in log.reader.events("theirs")] == [b"a payload beside the row"]
     assert theirs == [event.content for event in log.reader.events("theirs")]

@@ -70,8 +70,8 @@ def newer(tmp_path) -> Callable[[str, str], None]:
     shutil.copytree(Path(firsthand.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     folder = package / "log" / "postgres"
     (folder / "migrations" / f"{NEXT:04}_note.sql").write_text(EXPANSION.sql, encoding="utf-8")
-    committer = folder / "committer.py"
-    committer.write_text(committer.read_text(encoding="utf-8").replace("append_1", "append_2"), encoding="utf-8")
+    for file in folder.glob("*.py"):
+        file.write_text(file.read_text(encoding="utf-8").replace("append_1", "append_2"), encoding="utf-8")
 
     def run(owner: str, application: str) -> None:
         environment = os.environ | {"PYTHONPATH": str(package.parent)}

@@ -45,7 +45,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "session": ("list", "append", "export", "window", "anatomy", "pause", "resume"),
     "store": (
         "verify", "size", "prune", "head", "accept-head", "export", "restore", "backup", "erase", "rebuild", "follow",
-        "migrate", "distribute", "key", "grant", "limit",
+        "migrate", "distribute", "move", "key", "grant", "limit",
     ),
     "agent": (
         "list", "enrol", "episodes", "close", "preamble", "cues", "inbox", "files", "digest", "sleep", "switch", "jobs",

@@ -1,15 +1,18 @@
-"""The commands of the group store for its owner in PostgreSQL: tables made, migrated, and spread over nodes."""
+"""The commands of the group store for its owner in PostgreSQL: make and migrate it, spread it over many machines."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from types import ModuleType
 
 from firsthand import InvalidArgument
 from firsthand.cli.arguments import Parser, number
+from firsthand.cli.display import count, shown
 from firsthand.cli.exits import DONE
 from firsthand.cli.output import Output
 from firsthand.environment import extra_command
+from firsthand.value import asdict
 
 
 def add(group: Parser) -> None:
@@ -29,6 +32,7 @@ def add(group: Parser) -> None:
         metavar="N",
         help="how long backups are kept, as erase says",
     )
+    command.add_argument("--beside", default="", metavar="DSN", help="a primary of the store that this one is of, too")
     command = group.command(
         "distribute", _distribute, "Spread a store over the nodes of a Citus cluster.",
         """
@@ -38,10 +42,23 @@ def add(group: Parser) -> None:
     command.add_argument("dsn", metavar="DSN", help="address of the coordinator, with the role that owns the store")
     command.add_argument("--shards", type=number(1, 4096), default=32, metavar="N", help="of a new one; default: 32")
 
+    command = group.command(
+        "move", _move, "Move a namespace to another primary while writers go on.",
+        """
+        firsthand store move acme --from postgresql://owner@a.example/store --to postgresql://owner@b.example/store
+        firsthand store move acme --from DSN --to DSN --primaries /etc/firsthand/primaries.json
+        """,
+    )  # fmt: skip
+    command.add_argument("name", metavar="NAMESPACE", help="the namespace; run again, a move goes on where it stopped")
+    command.add_argument("--from", dest="source", required=True, metavar="DSN", help="the primary that has it")
+    command.add_argument("--to", dest="target", required=True, metavar="DSN", help="the one that is to have it")
+    command.add_argument("--primaries", metavar="FILE", help="the file of buckets, in which to write where it is")
+    command.add_argument("--abandon", action="store_true", help="remove the copy that a move left unfinished")
+
 
 def _migrate(chosen: argparse.Namespace, out: Output) -> int:
     """Run the migrations that are left."""
-    steps = _postgres().make(chosen.dsn, encrypted=chosen.encrypt, retention_days=chosen.retention_days)
+    steps = _postgres().make(chosen.dsn, chosen.beside, encrypted=chosen.encrypt, retention_days=chosen.retention_days)
     if out.as_json:
         out.json([{"number": step.number, "name": step.name} for step in steps])
         return DONE
@@ -62,6 +79,33 @@ def _distribute(chosen: argparse.Namespace, out: Output) -> int:
         out.line(f"distributed {name}")
     if not names:
         out.line("everything is distributed already")
+    return DONE
+
+
+def _move(chosen: argparse.Namespace, out: Output) -> int:
+    """Move a namespace, or remove what a move has left."""
+    _postgres()
+    from firsthand.log.postgres import move, primaries
+
+    if chosen.abandon:
+        events = move.abandon(chosen.name, chosen.source, chosen.target)
+        out.json({"removed": events}) if out.as_json else out.line(f"removed a copy of {count(events, 'event')}")
+        return DONE
+    file = primaries.Primaries(Path(chosen.primaries).expanduser()) if chosen.primaries else None
+    done = move.move(
+        chosen.name, chosen.source, chosen.target,
+        lambda stage, position: out.progress(lambda: f"{stage} through position {position:,}"),
+    )  # fmt: skip
+    if file is not None:
+        file.assign(chosen.name, done.primary)
+    if out.as_json:
+        out.json(asdict(done))
+        return DONE
+    out.line(
+        f"moved {shown(done.namespace)} to {done.primary}: {count(done.events, 'event')}, {done.copied:,} copied now"
+    )
+    out.line(f"head  {done.head}")
+    out.line(f"its writers waited for {done.held_ms} ms")
     return DONE
 
 

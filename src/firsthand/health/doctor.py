@@ -42,6 +42,7 @@ AROUND: tuple[tuple[Stage, Callable[[Around], Iterable[Finding]]], ...] = (
 )
 INSIDE: tuple[tuple[Stage, Callable[[Inside], Iterable[Finding]]], ...] = (
     (Stage.STORE, stages.clock),
+    (Stage.STORE, stages.server),
     (Stage.LOG, stages.log),
     (Stage.LOG, stages.marks),
     (Stage.INDEX, stages.index),

@@ -19,7 +19,7 @@ from firsthand.agents import files, health_line
 from firsthand.answer import Outcome, Query, Scope
 from firsthand.errors import StoreDamaged
 from firsthand.event import Event, Kind
-from firsthand.health.report import Finding, Stage, broken, degraded, note
+from firsthand.health.report import Finding, Severity, Stage, broken, degraded, note
 from firsthand.health.surroundings import Look
 from firsthand.index.check import lacking
 from firsthand.index.reach import reach
@@ -92,6 +92,13 @@ def clock(seen: Inside) -> Iterator[Finding]:
         what = f"an event says that it happened at {Moment(happened)}, which is in the future"
         mend = "look at the clock of the machine that wrote it; recall with --until leaves it out"
         yield note(Stage.STORE, what, mend)
+
+
+def server(seen: Inside) -> Iterator[Finding]:
+    """Look at the server that keeps the log, where it is one of PostgreSQL."""
+    engine = getattr(seen.space.log, "engine", None)
+    for concern in engine.concerns() if engine is not None else ():
+        yield Finding(Stage.STORE, Severity(concern.severity), concern.what, concern.remedy)
 
 
 def log(seen: Inside) -> Iterator[Finding]:

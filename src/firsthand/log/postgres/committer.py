@@ -20,7 +20,7 @@ from contextlib import suppress
 import psycopg
 from psycopg import errors
 
-from firsthand.errors import FirsthandError, KeyMissing, StoreBusy, StoreDamaged, StoreFull
+from firsthand.errors import FirsthandError, KeyMissing, StoreBusy, StoreDamaged, StoreFull, StoreMoved
 from firsthand.log.results import Appended
 from firsthand.moment import Moment
 
@@ -34,6 +34,9 @@ GROUP_TICKETS_MAX = 256
 GROUP_BYTES_MAX = 8 * 1024 * 1024
 TRIES_MAX = 20
 _UNFIT = (errors.UniqueViolation, errors.PipelineAborted)
+
+_OF_ONE = (StoreDamaged, StoreFull, StoreMoved, KeyMissing)
+"""What is wrong with one namespace, and not with the others of a group."""
 
 
 class Committer:
@@ -116,7 +119,7 @@ class Committer:
             for ticket in group:
                 self.forget(ticket.namespace)
             left = [ticket for ticket in group if not ticket.settled]
-            if isinstance(error, (StoreDamaged, StoreFull, KeyMissing)) and len(left) > 1:  # of one ticket alone
+            if isinstance(error, _OF_ONE) and len(left) > 1:
                 for ticket in left:
                     self._commit([ticket])
                 return

@@ -27,6 +27,7 @@ from firsthand.errors import (
     StoreError,
     StoreFailed,
     StoreFull,
+    StoreMoved,
     StoreNewer,
     StoreReadOnly,
 )
@@ -37,6 +38,13 @@ POOL_MAX = 8
 TIMEOUT_S = 30.0
 OVER_LIMIT, DAY_S = "FH001", 86_400
 """The state of an append that `append` refused for a limit of its namespace."""
+MOVED = "FH003"
+"""The state of what `hold` refused, since the namespace has moved."""
+_ENTER = "SET LOCAL firsthand.namespace = '{:d}'"
+_MOVED = (
+    "SELECT moved FROM namespace WHERE namespace = %s AND moved IS NOT NULL "
+    "AND current_setting('firsthand.moving', true) IS DISTINCT FROM 'on'"
+)
 
 
 class Connections:
@@ -81,12 +89,20 @@ class Connections:
 
         Args:
             at_one_moment: every statement sees the log as the first one does.
+
+        Raises:
+            StoreMoved: at the end of the block: what was read is not to be used.
         """
-        with self.use() as db, nullcontext() if at_one_moment else db.pipeline(), db.transaction():
-            if at_one_moment:
-                db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            enter(db, namespace)
-            yield db
+        with self.use() as db:
+            with nullcontext() if at_one_moment else db.pipeline(), db.transaction():
+                if at_one_moment:
+                    db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                enter(db, namespace)
+                yield db
+                # Behind all reads, since rows are removed after their namespace was marked; on its way with the COMMIT.
+                mark = db.execute(_MOVED, (namespace,), prepare=True)
+            if (row := mark.fetchone()) is not None:
+                raise moved(row[0])
 
 
 def enter(db: psycopg.Connection, namespace: int) -> None:
@@ -94,7 +110,17 @@ def enter(db: psycopg.Connection, namespace: int) -> None:
 
     A statement of SET, since Citus tells its workers of no call of `set_config`.
     """
-    db.execute(f"SET LOCAL firsthand.namespace = '{namespace:d}'")
+    db.execute(_ENTER.format(namespace))
+
+
+def moved(mark: str) -> StoreMoved:
+    """Say where a namespace is, by its mark."""
+    way, _, primary = mark.partition(" ")
+    if way == "from":
+        return StoreMoved(f"the namespace is being moved here from {primary}; retry with the same ids in a moment")
+    error = StoreMoved(f"the namespace has moved to {primary}; open it there, and retry with the same ids")
+    error.primary = primary
+    return error
 
 
 def _configure(db: psycopg.Connection) -> None:
@@ -132,6 +158,8 @@ def translated(error: Exception) -> StoreError:
         )
         full.wait_s = DAY_S - time.time() % DAY_S if "a day" in str(error) else DAY_S
         return full
+    if getattr(error, "sqlstate", None) == MOVED:
+        return moved(str(error).splitlines()[0])
     what = f"PostgreSQL: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
     if isinstance(error, (errors.DiskFull, errors.OutOfMemory, errors.InsufficientResources)):
         return StoreFull(f"{what}. Nothing of this write was kept. Free space and retry with the same ids.")

@@ -26,7 +26,7 @@ from firsthand.log.results import Appended, Erasure, Verification
 from firsthand.log.verbs import AppendVerbs
 from firsthand.moment import Moment
 
-from . import citus, proof
+from . import citus, condition, proof
 from .committer import Committer
 from .connection import Connections, translating
 from .keys import key_home
@@ -37,10 +37,13 @@ from .seal import Seal
 from .tenant import Ticket
 
 
-def make(dsn: str, *, encrypted: bool = False, retention_days: int | None = None) -> tuple[Migration, ...]:
+def make(
+    dsn: str, beside: str = "", *, encrypted: bool = False, retention_days: int | None = None
+) -> tuple[Migration, ...]:
     """Make a store, or bring it to the present version, as the owner of its database; give the steps that were done.
 
     Args:
+        beside: another primary, of which a new one is to be of the same store: replicas and fences are good for both.
         encrypted: its content is sealed from the first event on, with keys that are kept outside the database.
         retention_days: how long backups and archives of the server's log are kept; None leaves what was chosen.
 
@@ -51,6 +54,9 @@ def make(dsn: str, *, encrypted: bool = False, retention_days: int | None = None
     """
     created = moment.now().microseconds.to_bytes(8, "big")
     facts = {"uuid": os.urandom(16), "created": created, "fence_key": os.urandom(KEY_BYTES)}
+    if beside:
+        with translating(), psycopg.connect(beside) as db:
+            facts = dict(db.execute("SELECT key, value FROM firsthand.store WHERE key NOT LIKE '%_min'").fetchall())
     with translating(), psycopg.connect(dsn, autocommit=True) as db:
         steps = tuple(migrate(db, facts))
         choose(db, encrypted=encrypted, retention_days=retention_days)
@@ -209,6 +215,11 @@ class PostgresLog(AppendVerbs):
             "the server's files hold it until they are vacuumed, which PostgreSQL does by itself; backups and archives "
             f"of the server's log, {until}"
         )
+
+    def concerns(self) -> tuple[condition.Concern, ...]:
+        """Say what of the server would break a promise of the store; see `condition`."""
+        with self.connections.use() as db:
+            return tuple(condition.concerns(db))
 
     # copies and proof ----------------------------------------------------------------------------------
 

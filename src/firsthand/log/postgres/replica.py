@@ -16,10 +16,10 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from firsthand.environment import ADDRESS_FILE
-from firsthand.errors import InvalidArgument, StoreBusy, StoreDamaged, StoreReplaced
+from firsthand.errors import InvalidArgument, StoreBusy, StoreDamaged, StoreMoved, StoreReplaced
 from firsthand.event import Draft
 from firsthand.log.engine import Progress
 from firsthand.log.export import Exported
@@ -32,8 +32,10 @@ from firsthand.log.sqlite.read import Reader
 from firsthand.value import replace
 
 from .log import PostgresLog
+from .primaries import COMING_S, Engines
 from .replica_folder import ReplicaFolder, notice_of
 
+_T = TypeVar("_T")
 FRESH_S = 0.02
 """Outside of `answering`, what other handles wrote is seen after so long; what this handle wrote, at once."""
 ANSWER_S = 2.0
@@ -48,15 +50,17 @@ class ReplicatedLog:
         root: the replica's folder.
         options: of its `Log`: its indexes and followers.
         shared: the engine is others' too, so that closing this closes it not.
+        engines: the store's primaries, where there are several: a namespace that moves is followed.
     """
 
     newer = False
     earlier: tuple[EarlierStore, ...] = ()
 
     def __init__(
-        self, engine: PostgresLog, namespace: str, home: Path, root: Path, *, shared: bool = False, **options: Any
-    ) -> None:
-        self.engine, self.namespace, self.home = engine, namespace, home
+        self, engine: PostgresLog, namespace: str, home: Path, root: Path, *, shared: bool = False,
+        engines: Engines | None = None, **options: Any,
+    ) -> None:  # fmt: skip
+        self.engine, self.namespace, self.home, self._engines = engine, namespace, home, engines
         self.read_only = bool(options.pop("read_only", False))
         self._lock, self._thread, self._followed, self._shared = threading.RLock(), threading.local(), 0.0, shared
         self._replica, self._closed = ReplicaFolder(engine, namespace, root, options), False
@@ -85,7 +89,7 @@ class ReplicatedLog:
         with self._lock:
             asked = time.monotonic()
             try:
-                left = self._replica.follow(asked + within_s)
+                left = self._on_engine(lambda _: self._replica.follow(asked + within_s))
             except StoreReplaced:  # who knows the store by its folder opens it anew: the file is another one
                 address = self.home / ADDRESS_FILE
                 if address.is_file():
@@ -126,18 +130,20 @@ class ReplicatedLog:
     ) -> tuple[Appended, ...]:
         """Append events to one session; on return they are on the engine's disk and can be found here."""
         self._check(namespace)
-        return self._wrote(
-            self.engine.append(drafts, namespace=namespace, session=session, expected_position=expected_position)
-        )
+        options: dict[str, Any] = {"namespace": namespace, "session": session, "expected_position": expected_position}
+        return self._wrote(self._on_engine(lambda engine: engine.append(drafts, **options), again=_are_whole(drafts)))
 
     def append_group(self, groups: Sequence[DraftGroup], *, namespace: str) -> tuple[Appended, ...]:
         """Append events to several sessions in one transaction, all or none."""
         self._check(namespace)
-        return self._wrote(self.engine.append_group(groups, namespace=namespace))
+        drafts = [draft for group in groups for draft in group.drafts]
+        return self._wrote(
+            self._on_engine(lambda engine: engine.append_group(groups, namespace=namespace), again=_are_whole(drafts))
+        )
 
     def submit(self, batches: object) -> tuple[Appended, ...]:
         """Append what was prepared before."""
-        return self._wrote(self.engine.submit(batches))
+        return self._wrote(self._on_engine(lambda engine: engine.submit(batches)))
 
     def _wrote(self, appended: tuple[Appended, ...]) -> tuple[Appended, ...]:
         self._followed = 0.0  # the next read follows; an event that is acknowledged does not fail for a replica
@@ -146,9 +152,26 @@ class ReplicatedLog:
     def erase(self, namespace: str, identifiers: Sequence[str], reason: str = "") -> Erasure:
         """Destroy the content of events on the engine, and here; other machines' replicas when they follow."""
         self._check(namespace)
-        erasure = self.engine.erase(namespace, identifiers, reason)
+        erasure = self._on_engine(lambda engine: engine.erase(namespace, identifiers, reason))
         self.follow()
         return erasure
+
+    def _on_engine(self, action: Callable[[PostgresLog], _T], *, again: bool = True) -> _T:
+        """Do something on the engine that has the namespace; where it has moved, go there first.
+
+        Args:
+            again: it may be done a second time.
+        """
+        until = time.monotonic() + COMING_S
+        while True:
+            try:
+                return action(self.engine)
+            except StoreMoved as error:
+                if self._engines is None:
+                    raise
+                self.engine = self._replica.engine = self._engines.after(error, until) or self.engine
+                if not again:
+                    raise
 
     def _check(self, namespace: str) -> None:
         if namespace != self.namespace:
@@ -170,7 +193,8 @@ class ReplicatedLog:
     ) -> Verification:
         """Derive every hash of the engine's namespace again, and those of the replica, which goes if one is wrong."""
         self.follow()
-        verified = self.engine.verify(namespace=namespace or self.namespace, heads=heads, progress=progress)
+        options: dict[str, Any] = {"namespace": namespace or self.namespace, "heads": heads, "progress": progress}
+        verified = self._on_engine(lambda engine: engine.verify(**options))
         here = self.local.verify(namespace=self.namespace)
         if verified.ok and here.problems:
             self._replica.discard(f"it was damaged ({here.problems[0]})")
@@ -258,4 +282,9 @@ class ReplicatedLog:
         self._closed = True
         self._replica.close()
         if not self._shared:
-            self.engine.close()
+            (self._engines or self.engine).close()
+
+
+def _are_whole(drafts: Sequence[Draft]) -> bool:
+    """Say whether drafts can be appended a second time: none is read from a source."""
+    return all(isinstance(draft.content, bytes) for draft in drafts)

@@ -74,7 +74,7 @@ class ReplicaFolder:
     """
 
     def __init__(self, engine: PostgresLog, namespace: str, root: Path, options: Mapping[str, Any]) -> None:
-        self.root, self.namespace, self._engine, self._options = root, namespace, engine, options
+        self.root, self.namespace, self.engine, self._options = root, namespace, engine, options
         self._identity, self._number, self.new = engine.reader.uuid(), number_of(namespace), False
         make_private(root.parent)
         self._use = _locked(root.with_suffix(".use"), fcntl.LOCK_SH)
@@ -113,7 +113,7 @@ class ReplicaFolder:
             log.close()
         self._discard(why)  # one without a header, too: its maker was killed
         self.new, log = True, Log(self.root, heads=None, **self._options)
-        reader = self._engine.reader
+        reader = self.engine.reader
         log.adopt(self._identity, moment.now().microseconds)
         log.exclusively(
             lambda db: db.execute("UPDATE store SET value = ? WHERE key = 'fence_key'", (reader.fence_key(),)).get
@@ -125,7 +125,7 @@ class ReplicaFolder:
         position, head = log.reader.head(self.namespace)
         if position < header.position:
             return f"it was damaged (it held {header.position:,} events, and has {position:,})"
-        end, there = self._engine.reader.heads(self.namespace, position)
+        end, there = self.engine.reader.heads(self.namespace, position)
         return "" if there == head else self._difference(position, head, end)
 
     def _difference(self, position: int, head: bytes, end: int) -> str:
@@ -185,16 +185,16 @@ class ReplicaFolder:
             StoreReplaced: what the folder holds is not what the engine has; it was discarded.
         """
         last, head = self.log.reader.head(self.namespace)
-        end, there = self._engine.reader.heads(self.namespace, last)
+        end, there = self.engine.reader.heads(self.namespace, last)
         if there != head:
             self.discard(self._difference(last, head, end))
         if end == last:
             return 0
         with self._alone():
-            if end - last > STEP_EVENTS and self._engine.reader.erases(self.namespace, last):
+            if end - last > STEP_EVENTS and self.engine.reader.erases(self.namespace, last):
                 until = math.inf  # nothing that was erased is shown meanwhile
             kept = last
-            while rows := self._engine.reader.stored(self.namespace, self._position(), STEP_EVENTS):
+            while rows := self.engine.reader.stored(self.namespace, self._position(), STEP_EVENTS):
                 self._take(rows)
                 last = rows[-1][0]
                 if last - kept >= HEADER_EVENTS:
@@ -219,7 +219,7 @@ class ReplicaFolder:
 
     def _take(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Append rows of the engine in one transaction; what they say was erased goes with it."""
-        events = [self._with_payload(_prepared(row)) for row in rows]
+        events = [self._with_payload(prepared(row)) for row in rows]
         runs = groupby(zip(rows, events, strict=True), key=lambda pair: str(pair[0][20]))
         batches = tuple(Batch(self.namespace, session, tuple(event for _, event in run)) for session, run in runs)
         try:
@@ -236,7 +236,7 @@ class ReplicaFolder:
         if event.artifact is None or self.log.artifacts.present(key, event.artifact.digest):
             return event
         try:
-            self.log.artifacts.put(key, PieceSource(self._engine.artifacts.pieces(self._number, event.artifact)))
+            self.log.artifacts.put(key, PieceSource(self.engine.artifacts.pieces(self._number, event.artifact)))
         except StoreDamaged:
             return replace(event, artifact=None)
         return event
@@ -286,7 +286,7 @@ def _locked(path: Path, how: int) -> int:
         os.close(descriptor)
 
 
-def _prepared(row: tuple[Any, ...]) -> Prepared:
+def prepared(row: tuple[Any, ...]) -> Prepared:
     """Give a row as what the log appends; what is not what was written is taken as it is, and said when it is read."""
     body = parts = None
     with suppress(StoreDamaged):

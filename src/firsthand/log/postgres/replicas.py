@@ -9,16 +9,17 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from firsthand.environment import ADDRESS_FILE
-from firsthand.errors import InvalidArgument
+from firsthand.errors import InvalidArgument, StoreMoved
 from firsthand.log.disk import open_private
 from firsthand.value import value
 
-from .log import PostgresLog
+from .primaries import COMING_S, Engines
 from .reader import number_of
 from .replica import ReplicatedLog
 from .replica_folder import header_at
@@ -45,7 +46,8 @@ class Replicas:
     """
 
     def __init__(self, address: str, home: Path, folder: Path, bytes_max: int) -> None:
-        self.engine = PostgresLog(address)
+        self._engines = Engines(address)
+        self.engine = self._engines.first
         self._home, self._folder, self._bytes_max = home, folder, bytes_max
 
     def open_log(self, namespace: str, *, shared: bool = True, **options: Any) -> ReplicatedLog:
@@ -57,14 +59,23 @@ class Replicas:
         for name in ("create", "timeout_ms"):
             options.pop(name, None)
         root = self._folder / self.engine.reader.uuid().hex() / f"{number_of(namespace):016x}"
-        log = ReplicatedLog(self.engine, namespace, self._home, root, shared=shared, **options)
+        engine, until = self._engines.of(namespace), time.monotonic() + COMING_S
+        while True:
+            try:
+                log = ReplicatedLog(
+                    engine, namespace, self._home, root, shared=shared, engines=self._engines, **options
+                )
+            except StoreMoved as error:  # the file of primaries is behind
+                engine = self._engines.after(error, until) or engine
+            else:
+                break
         if log.is_new:
             prune(self._folder, self._bytes_max)
         return log
 
     def close(self) -> None:
         """Let the connections go."""
-        self.engine.close()
+        self._engines.close()
 
 
 def open_at(home: Path, namespace: str, folder: Path, bytes_max: int, **options: Any) -> ReplicatedLog:

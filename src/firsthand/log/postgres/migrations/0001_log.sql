@@ -13,7 +13,7 @@ CREATE TABLE namespace (
   name       text NOT NULL,
   position   bigint NOT NULL,              -- of its last event
   head       bytea NOT NULL,               -- 32 bytes rolled over its events
-  moved      text,                         -- the primary that has it now, or that it comes from; null when it is here
+  moved      text,                         -- 'to' the primary that has it now, or 'from' the one that has it yet
   bytes      bigint NOT NULL DEFAULT 0,    -- of all that was appended, as stored; what was erased since counts
   day        bigint NOT NULL DEFAULT 0,    -- that the next two are of, in days since 1970 (UTC)
   day_events bigint NOT NULL DEFAULT 0,
@@ -151,10 +151,21 @@ BEGIN
 END $$;
 
 -- Hold a namespace's head until the end of the transaction, and give it; nothing where it has no event yet.
-CREATE FUNCTION hold_1(of_namespace bigint) RETURNS TABLE (at bigint, hash bytea, elsewhere text)
-LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
-  SELECT position, head, moved FROM namespace WHERE namespace.namespace = of_namespace FOR UPDATE
-$$;
+CREATE FUNCTION hold_1(of_namespace bigint) RETURNS TABLE (at bigint, hash bytea)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+  elsewhere text;
+BEGIN
+  SELECT position, head, moved INTO at, hash, elsewhere FROM namespace
+    WHERE namespace.namespace = of_namespace FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  IF elsewhere IS NOT NULL AND current_setting('firsthand.moving', true) IS DISTINCT FROM 'on' THEN
+    RAISE EXCEPTION '%', elsewhere USING ERRCODE = 'FH003';
+  END IF;
+  RETURN NEXT;
+END $$;
 
 -- Destroy the content of events, and what held their payloads; the erasure itself is appended in the same transaction.
 -- Gives the digests that no event holds any more.
