@@ -64,9 +64,9 @@ _OWN = {"host", "content-length", "connection", "accept-encoding"}
 class Cutting:
     """Hands bytes on, both ways; after so many of them the connection is cut, and from then on none is taken."""
 
-    def __init__(self, target: str, bytes_max: int) -> None:
+    def __init__(self, target: str, bytes_max: int, at: str = "http://127.0.0.1:0") -> None:
         self._target, self._left = urlsplit(target), bytes_max
-        self._listening = socket.create_server(("127.0.0.1", 0))
+        self._listening = socket.create_server(("127.0.0.1", int(at.rpartition(":")[2])))
         self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
         self._open: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
@@ -103,6 +103,8 @@ class Cutting:
         """Let it go."""
         self._left = 0
         self._cut()
+        with suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)  # which wakes whoever accepts
         self._listening.close()
         for end in self._open:
             end.close()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from between import Changing, Cutting
 
-from firsthand import Memory
+from firsthand import Draft, Kind, Memory
 from firsthand.errors import Erased, InvalidArgument, ServerFailed
 from firsthand.log.export import event_fields
 from firsthand.log.rows import body_of
 from firsthand.sync.exchange import Synced, sync
 
-BIG = bytes(range(256)) * 5_000  # two pieces on their way
+BIG = bytes(range(256)) * 200  # an artifact, three pieces on its way
 
 
 def heads(memory: Memory) -> dict[str, str]:
@@ -47,6 +47,10 @@ class SyncSuite:
 
     token: str | None = None
 
+    @pytest.fixture(autouse=True)
+    def _small_pieces(self, monkeypatch):
+        monkeypatch.setattr("firsthand.sync.exchange.PIECE_BYTES_MAX", 20_000)
+
     def sync(self, memory: Memory, url: str, **options) -> Synced:
         """Sync with this server."""
         return sync(memory, url, token=self.token, **options)
@@ -58,7 +62,7 @@ class SyncSuite:
         desk.session("deploy").tool_result("c", BIG, tool="cat")
         gone = desk.session("deploy").user("the password is sesame")
         desk.erase([gone])
-        desk.session("notes ✓").agent("as agreed")
+        desk.append([Draft(Kind.OTHER, b"large", envelope=b"\n" * 2_500_000)], session="notes ✓")
         served.session("plans").user("written at the server")
         assert whats(self.sync(desk, url)) == {
             "deploy": ("pushed", 4), "notes ✓": ("pushed", 1), "plans": ("pulled", 1),
@@ -108,6 +112,27 @@ class SyncSuite:
         in_sync(desk, train, served)
         key = served.log.namespace_key(served.namespace)
         assert [*served.log.artifacts.listing(key)] == []
+
+    def test_what_quotes_an_erased_event_is_erased_on_each_side(self, url, laptop, served):
+        """A note of the server's own that rests on an event erased on a laptop goes too, also after a cut sync."""
+        desk = laptop("desk")
+        secret = desk.session("deploy").user("the password is sesame")
+        self.sync(desk, url)
+        note = served.note("they use sesame", sources=[secret]).event
+        desk.erase([secret])
+        broken = ["sync/erase"]
+        between = Changing(url, asked=lambda path, fields: {} if path.endswith((*broken, "-")) else fields)
+        try:
+            with pytest.raises(InvalidArgument, match="missing: ids"):
+                self.sync(desk, between.url)
+            assert (served.event(secret).erased, served.event(note).erased) == (True, False)
+            broken.clear()
+            assert self.sync(desk, between.url).erased == 1
+            assert served.event(note).erased
+            self.sync(desk, between.url)
+        finally:
+            between.close()
+        in_sync(desk, served)
 
     def test_a_fork_is_named_and_nothing_written_over(self, url, laptop, served):
         """Where both sides appended, each keeps its own; the other one's can be brought, and erasures cross over."""
@@ -174,7 +199,7 @@ class SyncSuite:
             desk.session(f"s{number % 3}").user(f"message {number} " + "x" * 500)
         desk.session("s0").tool_result("c", BIG, tool="cat")
         served.session("other").user("from the server" * 100)
-        for bytes_max in (200, 900, 5_000, 30_000, 200_000, 1_500_000):
+        for bytes_max in (200, 900, 2_000, 9_000, 20_000, 30_000):
             between = Cutting(url, bytes_max)
             with pytest.raises(ServerFailed):
                 self.sync(desk, between.url)

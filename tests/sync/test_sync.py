@@ -11,7 +11,7 @@ pytest.importorskip("starlette", reason="the extra agents is not installed")
 pytest.importorskip("jinja2", reason="the extra agents is not installed")
 pytest.importorskip("httpx", reason="the extra client is not installed")
 
-from between import Changing
+from between import Changing, Cutting
 from sync_suite import SyncSuite, in_sync, whats
 
 from firsthand import Memory
@@ -135,6 +135,31 @@ def put_back(serve, folder):
     shutil.rmtree(folder / "served")
     shutil.move(folder / "copy", folder / "served")
     accept_head(folder / "served")
+
+
+def test_what_a_cut_sync_had_acknowledged_is_known(serve, laptop, tmp_path, monkeypatch):
+    """Events that were acknowledged before a sync broke off are missed like all others once the server lacks them."""
+    desk, url = laptop("desk"), serve()
+    desk.session("old").user("of last week")
+    sync(desk, url)
+    serve.stop()
+    shutil.copytree(tmp_path / "served", tmp_path / "copy")
+    desk.session("deploy").user("first")
+    desk.session("deploy").tool_result("c", b"x" * 900_000, tool="cat")
+    monkeypatch.setattr("firsthand.sync.tails.BYTES_MAX", 100)
+    monkeypatch.setattr("firsthand.client.LOST_S", 0.1)
+    url = serve()
+    between = Cutting(url, 200_000)
+    with pytest.raises(ServerFailed):
+        sync(desk, between.url)
+    between.close()
+    assert len([*laptop("served").events("deploy")]) == 1
+    put_back(serve, tmp_path)
+    between = Cutting(serve(int(url.rpartition(":")[2])), 1 << 30, at=between.url)
+    try:
+        assert whats(sync(desk, between.url)) == {"deploy": ("lost", 0), "old": ("had", 0)}
+    finally:
+        between.close()
 
 
 def test_another_store_behind_the_address_is_named(serve, laptop, tmp_path, capsys):

@@ -191,8 +191,8 @@ class Guard:
 
 
 def body_bytes_max(path: str) -> int:
-    """Give how large a request may be: what appends brings the content of events."""
-    return APPEND_BYTES_MAX if path.startswith("/v1/append") else BODY_BYTES_MAX
+    """Give how large a request may be: what appends or syncs brings the content of events."""
+    return APPEND_BYTES_MAX if path.startswith(("/v1/append", "/v1/sync/")) else BODY_BYTES_MAX
 
 
 def cookie_name(host: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from firsthand.client import Call, Client
-from firsthand.errors import InvalidArgument, ServerFailed, StoreDamaged, Unresolvable
+from firsthand.errors import InvalidArgument, ServerFailed, Unresolvable
 from firsthand.event import Artifact, Kind
 from firsthand.json_codec import from_json
 from firsthand.log.expansion import PieceSource
@@ -25,14 +25,14 @@ from . import tails
 from .fork import bring
 from .seen import SeenFile
 from .tails import Outcome, Place
-from .verbs import ITEMS_MAX, erase_here, erased_from, erasures, head_of
+from .verbs import ITEMS_MAX, PIECE_BYTES_MAX, erase_here, erased_from, erasures, head_of
 
 TIMEOUT_S = 300.0
 """Of one request: an erasure makes the server write its store anew."""
 ROUNDS_MAX = 4
-PIECE_BYTES = 1 << 20
 REASON = "erased in a store that syncs with this one"
 LINKS_AT_ONCE = 64
+BEGUN_ANEW_MAX = 3
 _ANSWERS: Mapping[str, Mapping[str, type]] = {
     "heads": {"store": str, "namespace": str, "head": str, "same": bool, "sessions": list}, "links": {"links": list},
     "pull": {"events": list, "done": int}, "push": {"outcomes": list, "before": str, "after": str},
@@ -114,6 +114,7 @@ class _Exchange:
         self._outcomes: dict[str, Outcome] = {}
         self._parts: dict[str, int] = {}
         self._theirs: dict[str, Place] = {}
+        self._acknowledged: dict[str, Place] = {}
         self._head = ""
 
     def ask(self, verb: str, **fields: Any) -> Any:
@@ -147,6 +148,7 @@ class _Exchange:
             return Synced((), seen.had, server)
         # 2) Tails, both ways; what moved meanwhile is compared again.
         known = seen.places()
+        self._acknowledged = dict(known)
         for number in range(ROUNDS_MAX):
             answer = self.ask("heads") if number else answer
             self._head = answer["head"]
@@ -312,10 +314,12 @@ class _Exchange:
         self._note(outcomes, "pushed")
         for outcome in outcomes:
             if outcome.events:
-                place = self._theirs.get(outcome.session, Place(0, ""))
-                length = place.length + outcome.events
-                head = tails.chain_at(self._memory, outcome.session, length - 1)
-                self._theirs[outcome.session] = Place(length, head)
+                length = self._theirs.get(outcome.session, Place(0, "")).length + outcome.events
+                place = Place(length, tails.chain_at(self._memory, outcome.session, length - 1))
+                self._theirs[outcome.session] = self._acknowledged[outcome.session] = place
+        self._seen.theirs = ""  # until all is done: what was acknowledged is known, however this run ends
+        self._seen.keep(self._acknowledged)
+        self._file.save(self._seen)
         new = sum(outcome.events for outcome in outcomes)
         is_ours = self._head == answer["before"] and _grown(answer["before"], answer["after"]) == new
         self._head = answer["after"] if is_ours else ""
@@ -327,13 +331,16 @@ class _Exchange:
             return
         log, about = self._memory.log, {"digest": artifact.digest.hex(), "size": artifact.size_bytes}
         key = log.namespace_key(self._memory.namespace)
-        have = self.ask("artifact", **about)["have"]
+        have, times = self.ask("artifact", **about)["have"], 0
         while have < artifact.size_bytes:
-            end = min(have + PIECE_BYTES, artifact.size_bytes)
+            end = min(have + PIECE_BYTES_MAX, artifact.size_bytes)
             piece = b"".join(log.artifacts.pieces(key, artifact, have, end))
             sent = self.ask("artifact", **about, offset=have, bytes=base64.b64encode(piece).decode())["have"]
-            if sent <= have:
-                raise StoreDamaged(f"the server has {sent:,} bytes of artifact {about['digest']}, {end:,} were sent")
+            times += sent <= have  # begun anew there: an erasure drops what is on its way, and so does another machine
+            if times > BEGUN_ANEW_MAX:
+                raise ServerFailed(
+                    f"expected {end:,} bytes of artifact {about['digest']} at the server; it has {sent:,}"
+                )
             have = sent
 
     # forks and erasures ----------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from firsthand.value import asdict
 from . import tails
 
 ITEMS_MAX = 1_000
-PIECE_BYTES_MAX = 2 << 20
+PIECE_BYTES_MAX = 4 << 20
 PART_S = 3_600.0
 """After so long without a piece, a payload that was cut off is begun anew."""
 
@@ -35,6 +35,8 @@ def heads(memory: Memory, asked: dict[str, Any]) -> dict[str, Any]:
     engine = tails.engine_of(memory)
     head = head_of(memory)
     is_same = asked.get("head") == head
+    if not is_same:
+        _sweep(memory.path, PART_S)
     sessions = () if is_same else tails.places(memory).items()
     return {
         "store": engine.reader.uuid().hex(), "namespace": memory.namespace, "head": head, "same": is_same,
@@ -64,8 +66,10 @@ def pull(memory: Memory, asked: dict[str, Any]) -> dict[str, Any]:
 
 def push(memory: Memory, asked: dict[str, Any]) -> dict[str, Any]:
     """Take tails in, link by link; say of each session what became of it, and the heads before and after."""
-    before = head_of(memory)
-    outcomes = tails.take(memory, _list(asked["events"], tails.EVENTS_MAX))
+    before, events = head_of(memory), _list(asked["events"], tails.EVENTS_MAX)
+    outcomes = tails.take(memory, events)
+    if any(fields.get("kind") == Kind.ERASURE for fields in events):
+        _sweep(memory.path, 0.0)  # a payload on its way may be of what was erased: it is sent anew, or never
     return {"outcomes": [asdict(outcome) for outcome in outcomes], "before": before, "after": head_of(memory)}
 
 
@@ -132,13 +136,18 @@ def head_of(memory: Memory) -> str:
 
 
 def _part(root: Path, name: str) -> Path:
-    """Give the file that a payload is put together in; those that were cut off long ago go."""
+    """Give the file that a payload is put together in."""
+    _sweep(root, PART_S)
+    return root / "cache" / "sync" / hashlib.sha256(name.encode()).hexdigest()
+
+
+def _sweep(root: Path, older_than_s: float) -> None:
+    """Remove the parts of payloads to which nothing came for so long."""
     folder = root / "cache" / "sync"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for path in folder.iterdir():
-        if time.time() - path.stat().st_mtime > PART_S:
+        if time.time() - path.stat().st_mtime >= older_than_s:
             path.unlink(missing_ok=True)
-    return folder / hashlib.sha256(name.encode()).hexdigest()
 
 
 def _list(items: Any, most: int = ITEMS_MAX) -> list[Any]:
