@@ -40,7 +40,8 @@ class Team:
     def __init__(self, postgres: PostgresServer, database: str, folder: Path, **terms: Any) -> None:
         self._until, self._folder, self._terms = ExitStack(), folder, terms
         self.dsn = postgres.dsn(database=database)
-        self.owner = self._until.enter_context(Administration(postgres.dsn(OWNER, database)))
+        self.owner_dsn = postgres.dsn(OWNER, database)
+        self.owner = self._until.enter_context(Administration(self.owner_dsn))
         self.logged: list[str] = []
         first = self.server()
         self.url, self.gateway = first.url, first.gateway

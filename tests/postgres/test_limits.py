@@ -12,6 +12,7 @@ from postgres_server import OWNER
 from firsthand import Draft, Kind
 from firsthand.errors import StoreFull
 from firsthand.log.postgres.reader import number_of
+from firsthand.log.postgres.tenant import Ticket
 
 
 def limit(server, database, name, **limits):
@@ -78,23 +79,22 @@ def test_who_is_over_a_limit_stops_nobody(server, database, engine):
     engine.append(notes(b"0"), namespace="small", session="s")
     engine.append(notes(b"0"), namespace="large", session="s")
     outcomes = {}
-    gathered = threading.Barrier(4)
 
     def append(name, count):
-        gathered.wait()
         try:
             engine.append(notes(*[b"x"] * count), namespace=name, session=f"s{count}")
             outcomes[name, count] = "taken"
         except StoreFull:
             outcomes[name, count] = "full"
 
-    with engine._committer._lead:  # all wait behind it and are committed together
-        threads = [threading.Thread(target=append, args=each) for each in (("small", 5), ("small", 1), ("large", 3))]
-        for thread in threads:
-            thread.start()
-        gathered.wait()
-        while len(engine._committer._waiting) < 3:
-            threading.Event().wait(0.01)
+    committer, first = engine._committer, Ticket(0, ())
+    committer._leader = first  # the others wait for it and are committed together
+    threads = [threading.Thread(target=append, args=each) for each in (("small", 5), ("small", 1), ("large", 3))]
+    for thread in threads:
+        thread.start()
+    while len(committer._waiting) < 3:
+        threading.Event().wait(0.01)
+    committer._leave(first)
     for thread in threads:
         thread.join()
     assert outcomes == {("small", 5): "full", ("small", 1): "taken", ("large", 3): "taken"}

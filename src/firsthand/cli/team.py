@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 from typing import TYPE_CHECKING
 
 from firsthand import InvalidArgument, moment
@@ -150,6 +151,7 @@ def serve(chosen: argparse.Namespace, out: Output) -> int:
         audience=chosen.oidc_audience, proxy=chosen.proxy_headers,
         log=lambda line: out.warn(f"{moment.now()} {line}"),
     )  # fmt: skip
+    logging.getLogger("mcp").addHandler(logging.NullHandler())  # it would log what clients sent
     out.remark(f"answering at {server.url}, without TLS: put a proxy before it that has it; interrupt to stop")
     out.flush()
     server.run()

@@ -66,6 +66,11 @@ def granted_in(connections: Connections, namespace: str) -> list[Row]:
 # of the owner --------------------------------------------------------------------------------------------
 
 
+def role_of(connections: Connections) -> str:
+    """Name the role of the database."""
+    return str(_rows(connections, "SELECT current_user AS role")[0]["role"])
+
+
 def keys(connections: Connections) -> list[Row]:
     """List the keys."""
     return _rows(

@@ -1,12 +1,11 @@
 """What the owner of a store decides for a server for teams: keys, grants, limits. Each is recorded as it is done.
 
-The invariant: an act and its record are one transaction; the record says who did it as the operating system and the
-database name him, and holds no key.
+The invariant: an act and its record are one transaction; the record names the role of the database that did it,
+and holds no key.
 """
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Self
@@ -32,7 +31,7 @@ class Administration:
 
     def __init__(self, dsn: str) -> None:
         self.log = PostgresLog(dsn)
-        self._audit, self._who = Audit(self.log), f"owner:{getpass.getuser()}"
+        self._audit, self._who = Audit(self.log), f"owner:{access.role_of(self.log.connections)}"
 
     def __enter__(self) -> Self:
         return self
@@ -101,6 +100,10 @@ class Administration:
             InvalidArgument: there is no such limit.
         """
         check_name(namespace, "namespace", empty=False)
+        if namespace == AUDIT:
+            raise InvalidArgument(
+                f"{AUDIT} is the audit log: it has no limit, since nothing is done that it cannot take"
+            )
         if not limits or limits.keys() - set(access.LIMITS):
             raise InvalidArgument(f"expected limits of {', '.join(access.LIMITS)}; got {', '.join(limits) or 'none'}")
         act = access.limit(namespace, limits)

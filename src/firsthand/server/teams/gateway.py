@@ -13,8 +13,9 @@ import asyncio
 import json
 import tempfile
 import traceback
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from math import ceil
 from typing import Any
@@ -29,7 +30,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from firsthand import FirsthandError, Kind, __version__
+from firsthand import FirsthandError, Kind, Memory, __version__
 from firsthand.client import NAMESPACE_HEADER
 from firsthand.errors import StoreBusy, StoreFull
 from firsthand.log.postgres.access import granted_in
@@ -51,14 +52,20 @@ OPEN = frozenset({"/healthz", "/readyz", METADATA, f"{METADATA}/mcp"})
 STATELESS = {"stateless_http": True, "json_response": True}
 LOOKUPS_MAX = 8
 """Tokens that are looked at together, so that strangers leave threads for the others."""
+AT_ONCE_MAX = 16
+"""Requests of one principal, streams among them."""
 READY_S = 3.0
 PIECE_BYTES = 1 << 20
-_HEALTH = next(verb for verb in api.VERBS if verb.name == "health")
+_named = {verb.name: verb for verb in api.VERBS}
 HEALTH = replace(
-    _HEALTH, answer=lambda memory, _: {"ok": True, "line": "", "position": memory.position, "head": memory.head()}
+    _named["health"],
+    answer=lambda memory, _: {"ok": True, "line": "", "position": memory.position, "head": memory.head()},
 )
-EXPORT = Verb("GET", "export", "The namespace, or a session of it, as JSON Lines.", ("session",), _HEALTH.answer)
-GRANTS = Verb("GET", "grants", "Who may do what in the namespace.", (), _HEALTH.answer)
+STATS = replace(_named["stats"], answer=lambda memory, _: replace(memory.stats(), path=""))
+EXPORT = Verb("GET", "export", "The namespace, or a session of it, as JSON Lines.", ("session",), HEALTH.answer)
+GRANTS = Verb("GET", "grants", "Who may do what in the namespace.", (), HEALTH.answer)
+OWN = {verb.name: verb for verb in (HEALTH, STATS, EXPORT, GRANTS)}
+"""Verbs that a server for teams has, or answers otherwise: its folders are named to nobody."""
 
 
 @value
@@ -86,9 +93,15 @@ class Gateway:
     ) -> None:
         self._spaces, self._identity, self._audit, self._terms, self._log = spaces, identity, audit, terms, log
         self._buckets = Buckets(terms.requests_per_s, 2 * terms.requests_per_s)
+        self._working = Counter[str]()
         self._doors = Doors(spaces, STATELESS, closes=True)
         self._lookups, self._looks = anyio.CapacityLimiter(LOOKUPS_MAX), anyio.CapacityLimiter(2)
-        faults: Any = {Refused: self._refused, FirsthandError: self._failed, HTTPException: self._wrong}
+        faults: Any = {
+            Refused: self._refused,
+            FirsthandError: self._failed,
+            HTTPException: self._wrong,
+            Exception: self._fault,
+        }
         self._app = Starlette(
             routes=[
                 Route("/healthz", self._healthz),
@@ -107,7 +120,7 @@ class Gateway:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        begun = False
+        working, begun = "", False
 
         async def safe(message: Any) -> None:
             nonlocal begun
@@ -123,15 +136,18 @@ class Gateway:
                 raise HTTPException(403, "expected HTTP")  # noqa: TRY301 - answered as any other
             if scope["path"] not in OPEN:
                 scope["principal"] = await self._principal(request)
+                working = self._entered_by(scope["principal"])
             await self._app(scope, receive, safe)
         except (Refused, FirsthandError, HTTPException) as error:
             handler: Any = {Refused: self._refused, HTTPException: self._wrong}.get(type(error), self._failed)
             await (await handler(request, error))(scope, receive, safe)
         except Exception as error:  # noqa: BLE001 - the outermost frame of a request: its fault is logged without its words
-            frame = traceback.extract_tb(error.__traceback__)[-1]
-            self._log(f"a request failed: {type(error).__name__} at {frame.filename}:{frame.lineno}")
-            if not begun:
-                await _answer(500, "the server failed; its log names the place")(scope, receive, safe)
+            answer = None if "fault" in scope else await self._fault(request, error)
+            if answer is not None and not begun:  # else one in the middle of an answer, which breaks off
+                await answer(scope, receive, safe)
+        finally:
+            self._working[working] -= 1
+            self._working = +self._working
 
     # who and what ------------------------------------------------------------------------------------
 
@@ -140,14 +156,20 @@ class Gateway:
         length = request.headers.get("content-length", "0")
         if not length.isdigit() or len(length) > 18 or int(length) > body_bytes_max(request.url.path):
             raise HTTPException(413, f"expected at most {body_bytes_max(request.url.path) >> 20} MiB")
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        token = token.strip() if scheme.lower() == "bearer" else ""
+        token = _token(request)
         principal = self._identity.known(token)
         if principal is None:
             principal = await run_sync(self._identity.principal, token, limiter=self._lookups)
         if wait_s := self._buckets.wait_s(principal.name):
             raise Refused(429, f"expected at most {self._terms.requests_per_s:g} requests a second", "", wait_s)
         return principal
+
+    def _entered_by(self, principal: Principal) -> str:
+        """Count a request of a principal that is being answered, so that one leaves threads for the others."""
+        if self._working[principal.name] >= AT_ONCE_MAX:
+            raise Refused(429, f"expected at most {AT_ONCE_MAX} requests at once", "", 1.0)
+        self._working[principal.name] += 1
+        return principal.name
 
     async def _entered(self, request: Request, right: Right | None, route: str) -> str:
         """Give the namespace that a request is about, once it is known that its principal may."""
@@ -169,8 +191,8 @@ class Gateway:
 
     async def _api(self, request: Request) -> Response:
         """Answer a verb of the memory."""
-        name, extra = request.path_params["verb"], {"export": EXPORT, "grants": GRANTS, "health": HEALTH}
-        verb = extra.get(name) if request.method == "GET" else None
+        name = request.path_params["verb"]
+        verb = OWN.get(name) if request.method == "GET" or name in _named else None
         verb = verb or api_door.verb_of(name, request.method)
         right = ROUTES.get(name)
         if right is None:
@@ -179,8 +201,9 @@ class Gateway:
         asked = await api_door.fields_of(request)
         if request.method == "POST" and "namespace" in asked:
             raise Refused(400, f"a body names no namespace; send the header {NAMESPACE_HEADER}", "")
-        for further in _further(name, asked):
-            request.scope["principal"].check(namespace, further)
+        further = {*_further(name, asked), *({Right.ERASE} if right is Right.ERASE else ())}
+        for each in further:
+            request.scope["principal"].check(namespace, each)
         if verb is GRANTS:
             return JSONResponse(await run_in_threadpool(granted_in, self._spaces.engine.connections, namespace))
         if verb is EXPORT:
@@ -188,10 +211,19 @@ class Gateway:
             await self._record(request, "export", namespace=namespace)
             pieces = await run_in_threadpool(self._exported, namespace, session)
             return StreamingResponse(pieces, media_type="application/jsonl")
-        if verb.name == "erase":
-            await self._record(request, "erase", namespace=namespace, addresses=len(asked.get("addresses") or ()))
-        call = self._spaces.named(namespace)
-        return await api_door.answer(request, verb, asked, lambda: self._spaces.of(call), self._spaces.measures)
+        if Right.ERASE in further:
+            await self._record(request, "erase", namespace=namespace, route=name)
+        opened = partial(self._opened, request, namespace, right)
+        return await api_door.answer(request, verb, asked, opened, self._spaces.measures)
+
+    @contextmanager
+    def _opened(self, request: Request, namespace: str, right: Right) -> Iterator[Memory]:
+        """Open a memory, unless the grant was withdrawn meanwhile: a stream opens one at each look."""
+        token = _token(request)
+        principal = self._identity.known(token) or self._identity.principal(token)
+        principal.check(namespace, right)
+        with self._spaces.of(self._spaces.named(namespace)) as memory:
+            yield memory
 
     def _exported(self, namespace: str, session: str | None) -> Iterator[bytes]:
         file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it was sent
@@ -320,6 +352,13 @@ class Gateway:
         busy = "the store is busy or cannot be reached; send it again with the same ids"
         return _answer(status, busy if status == 503 else "the store failed; the server's log says how", kind)
 
+    async def _fault(self, request: Request, error: Exception) -> Response:
+        """Answer a fault of ours, and log its class and place."""
+        request.scope["fault"] = True
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        self._log(f"a request failed: {type(error).__name__} at {frame.filename}:{frame.lineno}")
+        return _answer(500, "the server failed; its log names the place")
+
     async def _wrong(self, _request: Request, error: HTTPException) -> Response:
         return _answer(error.status_code, str(error.detail))
 
@@ -347,6 +386,11 @@ def _further(name: str, asked: dict[str, Any]) -> Iterator[Right]:
 
 def _answer(status: int, why: str, error: str = "", headers: dict[str, str] | None = None) -> Response:
     return Response(api_door.problem(status, why, error), status, headers, "application/problem+json")
+
+
+def _token(request: Request) -> str:
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
 
 
 def _route(request: Request) -> str:
