@@ -31,12 +31,12 @@ STAGES = ("copied", "verified", "held", "marked", "opened", "removed")
 class Primaries:
     """Two primaries of one store on a server."""
 
-    def __init__(self, server) -> None:
+    def __init__(self, server, **options) -> None:
         self.names, self._server, self.opened = [f"primary{next(_names)}" for _ in range(2)], server, []
         with psycopg.connect(server.dsn("postgres"), autocommit=True) as db:
             for name in self.names:
                 db.execute(f"CREATE DATABASE {name} OWNER {OWNER}")
-        make(self.owner(0))
+        make(self.owner(0), **options)
         make(self.owner(1), beside=self.owner(0))
         with psycopg.connect(server.dsn("postgres"), autocommit=True) as db:
             db.execute(f"GRANT firsthand_application TO {APPLICATION}")
@@ -209,6 +209,28 @@ def test_other_namespaces_of_a_process_go_on(primaries) -> None:
     assert texts_of(old, other) == ["early"]
 
 
+def test_encrypted_content_moves_with_its_keys(server, tmp_path, monkeypatch) -> None:
+    """A namespace of an encrypted store is sealed at both primaries with keys of one place, erasures included."""
+    monkeypatch.setenv("FIRSTHAND_KEYS", str(tmp_path / "keys"))
+    primaries = Primaries(server, encrypted=True)
+    old, new = primaries.open(0), primaries.open(1)
+    secret, *_ = append(old, "a secret", "kept", "a large payload " * 20)
+    old.erase("shop", [secret.id])
+    done = primaries.move()
+    late = append(new, "written there")[0]
+    new.erase("shop", [late.id])
+    assert [None if event.erased else new.reader.content(event) for event in new.reader.events("shop")][1:3] == [
+        b"kept", b"a large payload " * 20,
+    ]  # fmt: skip
+    assert [event.erased for event in new.reader.events("shop")] == [True, False, False, False, True, False]
+    assert new.verify(namespace="shop", heads=[done.head]).ok
+    with psycopg.connect(primaries.owner(1)) as db:
+        bodies = db.execute("SELECT body FROM firsthand.event WHERE body IS NOT NULL").fetchall()
+        assert {body[0] for (body,) in bodies} == {3}
+    for log in primaries.opened:
+        log.close()
+
+
 def test_it_comes_back(primaries) -> None:
     """Moved there and back, with events on each side, it is one history; the way round is refused meanwhile."""
     old, new = primaries.open(0), primaries.open(1)
@@ -257,13 +279,14 @@ def test_what_cannot_be_moved_is_refused_in_words(primaries, server, database) -
     assert (texts_of(old), texts_of(new)) == (["ours"], ["theirs"])
 
 
-def test_a_copy_that_differs_is_not_switched(primaries) -> None:
+@pytest.mark.parametrize("stage", ["verified", "held"])
+def test_a_copy_that_differs_is_not_switched(primaries, stage) -> None:
     """A byte that changed in the copy is found before the switch, and the source goes on."""
     old, new = primaries.open(0), primaries.open(1)
     append(old, "true")
 
     def damage(done: str, _: int) -> None:
-        if done == "verified":
+        if done == stage:
             with psycopg.connect(primaries.owner(1)) as db:
                 db.execute("UPDATE firsthand.namespace SET head = %s WHERE name = 'shop'", (bytes(31) + b"\1",))
 

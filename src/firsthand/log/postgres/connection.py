@@ -40,6 +40,8 @@ OVER_LIMIT, DAY_S = "FH001", 86_400
 """The state of an append that `append` refused for a limit of its namespace."""
 MOVED = "FH003"
 """The state of what `hold` refused, since the namespace has moved."""
+MOVING = "-c firsthand.moving=on"
+"""The option of a connection that writes to a namespace on its way."""
 _ENTER = "SET LOCAL firsthand.namespace = '{:d}'"
 _MOVED = (
     "SELECT moved FROM namespace WHERE namespace = %s AND moved IS NOT NULL "
@@ -111,6 +113,8 @@ def enter(db: psycopg.Connection, namespace: int) -> None:
     A statement of SET, since Citus tells its workers of no call of `set_config`.
     """
     db.execute(_ENTER.format(namespace))
+    if MOVING in db.info.options:  # a cluster's workers know of no setting but a transaction's own
+        db.execute("SET LOCAL firsthand.moving = 'on'")
 
 
 def moved(mark: str) -> StoreMoved:

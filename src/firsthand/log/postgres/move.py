@@ -24,7 +24,7 @@ from firsthand.log.expansion import PieceSource
 from firsthand.log.prepare import Batch
 from firsthand.value import value
 
-from .connection import enter, moved, translating
+from .connection import MOVING, enter, moved, translating
 from .log import PostgresLog
 from .primaries import label_of
 from .reader import number_of
@@ -94,7 +94,7 @@ def move(namespace: str, source_dsn: str, target_dsn: str, stage: Stage = lambda
 @contextmanager
 def _opened(dsn: str) -> Iterator[tuple[psycopg.Connection, PostgresLog]]:
     """Open a primary as its owner: a connection, and a log that may write to a namespace that is not open yet."""
-    options = f"{conninfo_to_dict(dsn).get('options') or ''} -c firsthand.moving=on -c search_path={SCHEMA},pg_temp"
+    options = f"{conninfo_to_dict(dsn).get('options') or ''} {MOVING} -c search_path={SCHEMA},pg_temp"
     with psycopg.connect(make_conninfo(dsn, options=options), autocommit=True) as db:
         log = PostgresLog(make_conninfo(dsn, options=options))
         try:
