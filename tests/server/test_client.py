@@ -24,7 +24,8 @@ from firsthand import AsyncClient, Client, Draft, InvalidArgument, Kind, Memory
 from firsthand.environment import default_store
 from firsthand.errors import ServerFailed, StoreBusy
 from firsthand.server.daemon_stores import Stores
-from firsthand.server.http_server import HttpServer
+from firsthand.server.http_server import HttpServer, listen
+from firsthand.server.teams.service import _listening
 
 NUMBERS = itertools.count(1)
 
@@ -235,6 +236,16 @@ def test_the_token_is_read_from_its_file(server, namespace, monkeypatch, tmp_pat
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     with pytest.raises(ServerFailed, match="firsthand serve"):
         Client(server.url)
+
+
+def test_a_connection_sends_at_once(server):
+    """Connections of either server do not wait to send, and a client of this machine loads nothing for TLS."""
+    for listening in (listen(0), _listening("127.0.0.1", 0)):
+        with listening, socket.create_connection(listening.getsockname()), listening.accept()[0] as accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    for address, loads in ((server.url, False), ("https://127.0.0.1:1", True), ("http://example.com", True)):
+        with Client(address, token="x") as client:
+            assert client._wire.server.options["verify"] is loads
 
 
 def test_new_events_come_as_they_are_appended(breaking, namespace):

@@ -127,6 +127,7 @@ def listen(port: int | None) -> socket.socket:
     wanted = (PORT, 0) if port is None else (port,)
     for number in wanted:
         listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        at_once(listening)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((HOST, number))
@@ -138,3 +139,11 @@ def listen(port: int | None) -> socket.socket:
         else:
             return listening
     raise AssertionError("the last of the ports was bound, or raised")
+
+
+def at_once(listening: socket.socket) -> None:
+    """Have the connections of a socket send at once, as asyncio does for sockets that it made itself.
+
+    Else a body waits for the client's acknowledgement of its headers: 40 ms a request.
+    """
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

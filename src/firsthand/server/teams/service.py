@@ -14,6 +14,7 @@ from pathlib import Path
 import uvicorn
 
 from firsthand import InvalidArgument, environment
+from firsthand.server.http_server import at_once
 from firsthand.server.teams.audit import Audit
 from firsthand.server.teams.gateway import Gateway, Terms
 from firsthand.server.teams.identity import Identity
@@ -84,6 +85,8 @@ class TeamServer:
 def _listening(host: str, port: int) -> socket.socket:
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=256)
+        listening = socket.create_server((host, port), family=family, backlog=256)
     except OSError as error:
         raise InvalidArgument(f"port {port} of {host} cannot be listened at: {error.strerror}") from error
+    at_once(listening)
+    return listening
