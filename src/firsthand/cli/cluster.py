@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 from pathlib import Path
 from types import ModuleType
 
@@ -33,6 +34,14 @@ def add(group: Parser) -> None:
         help="how long backups are kept, as erase says",
     )
     command.add_argument("--beside", default="", metavar="DSN", help="a primary of the store that this one is of, too")
+    command = group.command(
+        "new-key", _new_key, "Begin a new key for what an encrypted namespace takes from now on.",
+        """
+        firsthand store new-key shop postgresql://application@db.example/store
+        """,
+    )  # fmt: skip
+    command.add_argument("tenant", metavar="NAMESPACE", help="of the store at DSN; not the option --namespace")
+    command.add_argument("dsn", metavar="DSN", help="address of the database, with the application's role")
     command = group.command(
         "distribute", _distribute, "Spread a store over the nodes of a Citus cluster.",
         """
@@ -106,6 +115,14 @@ def _move(chosen: argparse.Namespace, out: Output) -> int:
     )
     out.line(f"head  {done.head}")
     out.line(f"its writers waited for {done.held_ms} ms")
+    return DONE
+
+
+def _new_key(chosen: argparse.Namespace, out: Output) -> int:
+    """Begin a new key."""
+    with closing(_postgres().PostgresLog(chosen.dsn)) as log:
+        log.renew_key(chosen.tenant)
+    out.remark("what was written before keeps its key; back the keys up anew")
     return DONE
 
 

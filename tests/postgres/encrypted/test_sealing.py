@@ -12,6 +12,7 @@ from log_suite import NAMESPACE, LogSuite, user
 from postgres_server import OWNER
 from sealed_stores import events_of, exported, key_file, remember
 
+from firsthand.cli.cli import main
 from firsthand.errors import InvalidArgument, KeyMissing, StoreDamaged, StoreError
 from firsthand.event import Draft, Kind
 from firsthand.log.postgres.log import PostgresLog, make
@@ -122,6 +123,40 @@ def test_deleting_a_namespaces_key_erases_the_tenant(log, again, keys) -> None:
             handle.append([user("more")], namespace="gone", session="s")
     assert events_of(log)[0] == b"ours"
     assert log.verify(namespace="gone").ok
+
+
+def test_a_new_key_is_for_what_comes(log, again, server, database, keys, tmp_path, monkeypatch) -> None:
+    """After `store new-key` all is read as before; a copy of the earlier key opens what is earlier alone."""
+    log.append([user("before")], namespace=NAMESPACE, session="s")
+    shutil.copytree(keys, tmp_path / "earlier")
+    monkeypatch.setenv("FIRSTHAND_KEYS", str(keys))
+    assert main(["store", "new-key", NAMESPACE, server.dsn(database=database)]) == 0
+    log.append([user("after")], namespace=NAMESPACE, session="s")
+    assert events_of(again()) == [b"before", b"after"]
+    earlier = again(str(tmp_path / "earlier")).reader
+    assert earlier.event_at(NAMESPACE, 1).text == "before"
+    with pytest.raises(KeyMissing, match="which event fh:"):
+        earlier.event_at(NAMESPACE, 2)
+
+
+def test_a_missing_key_stops_its_own_namespace_alone(log, again, tmp_path) -> None:
+    """Of appends that are committed together, those of a namespace whose key is missing are refused, and no others."""
+    for name in ("a", "b", "c"):
+        log.append([user("x")], namespace=name, session="s")
+    key_file(tmp_path / "keys", log, "b").unlink()
+    handle = again()
+
+    def write(name: str) -> str:
+        try:
+            handle.append([user("y")], namespace=name, session="s")
+        except KeyMissing:
+            return "missing"
+        return "written"
+
+    with ThreadPoolExecutor(12) as pool:
+        outcomes = set(zip("abcabcabcabc", pool.map(write, "abcabcabcabc"), strict=True))
+    assert outcomes == {("a", "written"), ("b", "missing"), ("c", "written")}
+    assert [len(events_of(log, name)) for name in "ac"] == [5, 5]
 
 
 def test_keys_are_their_owners_alone(log, again, keys) -> None:

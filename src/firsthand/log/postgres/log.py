@@ -16,7 +16,7 @@ import psycopg
 
 from firsthand import moment
 from firsthand.environment import store_keys
-from firsthand.errors import InvalidDraft, StoreFailed, StoreNewer
+from firsthand.errors import InvalidArgument, InvalidDraft, StoreFailed, StoreNewer
 from firsthand.event import CONTENT_INLINE_MAX, Draft, Event, IdMaker, Kind, Trust, id_bytes
 from firsthand.fence import KEY_BYTES
 from firsthand.log.engine import Progress
@@ -120,6 +120,17 @@ class PostgresLog(AppendVerbs):
         number = number_of(namespace)
         self.seal.begin(number, namespace)
         return number
+
+    def renew_key(self, namespace: str) -> None:
+        """Begin a new key for what is written to a namespace from now on; what is there keeps its own.
+
+        Raises:
+            KeyMissing: the namespace has no key here.
+            InvalidArgument: the store is not encrypted.
+        """
+        if not self.seal.on:
+            raise InvalidArgument("this store is not encrypted, so it has no keys: firsthand store migrate --help")
+        self.seal.renew(number_of(namespace))
 
     def _check_writer(self) -> None:
         self.check_writable()

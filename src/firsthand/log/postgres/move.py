@@ -18,7 +18,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from firsthand.errors import InvalidArgument, StoreBusy, StoreDamaged, Unresolvable
+from firsthand.errors import InvalidArgument, StoreBusy, StoreDamaged, StoreFailed, Unresolvable
 from firsthand.event import Artifact
 from firsthand.log.expansion import PieceSource
 from firsthand.log.prepare import Batch
@@ -125,6 +125,10 @@ class _Move:
                 raise StoreDamaged(f"the copy is not whole, so nothing was switched: {verification.problems[0]}")
             self._stage("verified", self._position(self._target))
             self._copy()
+            if unforgotten := self._source_log.seal.forget(self._key):
+                raise StoreFailed(
+                    f"keys of erased events could not be forgotten, so nothing was switched: {unforgotten}"
+                )
             self._forget()
             begun = time.monotonic()
             self._switch()
