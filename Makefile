@@ -15,6 +15,7 @@ test: .venv/ready-dev  ## every test; hermetic, under ten minutes on two cores
 
 test-postgres: .venv/ready-postgres  ## what needs servers, or kills them: some 20 minutes
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/postgres
+	FIRSTHAND_TEST_POSTGRES=embedded $(BIN)/python -m pytest -n 2 --dist worksteal -m "not files_only" tests/recall tests/context tests/ledger tests/notes tests/agents tests/unasked tests/cli tests/test_memory.py
 
 lint: .venv/ready-dev
 	$(BIN)/ruff check src packages tests bench tools examples

@@ -222,9 +222,9 @@ def test_both_work_when_the_index_is_broken(agent, memory):
     session(agent, "one").user("Never push to main.")
     episode(agent, "2026-03-01-exporter", "one")
     before = agent.preamble().text, agent.cues("exporter").text
-    damage_index(memory.path, "UPDATE reach SET fault = 'broken', position = 0")
+    damage_index(memory.log.root, "UPDATE reach SET fault = 'broken', position = 0")
     assert (agent.preamble().text, agent.cues("exporter").text) == before
-    damage_index(memory.path, "UPDATE reach SET fault = ''")
+    damage_index(memory.log.root, "UPDATE reach SET fault = ''")
     memory.rebuild()
 
 

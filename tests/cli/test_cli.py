@@ -217,6 +217,7 @@ def test_a_folder_with_other_things_is_no_store(shell):
     assert [path.name for path in shell.store.iterdir()] == ["diary.txt"]
 
 
+@pytest.mark.files_only("damages firsthand.db")
 def test_a_damaged_database_is_damaged(shell):
     """A database whose beginning is overwritten ends with 3 and a sentence, for every way in."""
     shell.append("hello there")
@@ -237,6 +238,7 @@ def test_a_damaged_database_is_damaged(shell):
         assert "Traceback" not in said.error
 
 
+@pytest.mark.files_only("changes the version in firsthand.db")
 def test_a_newer_store_is_refused(shell):
     """A store of a newer version is not written."""
     import apsw
@@ -251,6 +253,7 @@ def test_a_newer_store_is_refused(shell):
     assert "newer" in said.error
 
 
+@pytest.mark.files_only("holds the lock file")
 def test_a_store_that_is_held_is_busy(shell, monkeypatch):
     """A write that waits for another writer in vain ends with 4 and says so."""
     shell.append("hello there")
@@ -262,6 +265,7 @@ def test_a_store_that_is_held_is_busy(shell, monkeypatch):
     assert "firsthand: " in said.error
 
 
+@pytest.mark.files_only("a limit of file sizes")
 def test_a_full_disk_ends_with_4(shell):
     """A store that cannot grow says so and ends with 4; what it held is still there."""
     pointer = shell.append("hello there")

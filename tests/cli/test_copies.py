@@ -21,6 +21,7 @@ def full(shell):
     return shell
 
 
+@pytest.mark.files_only("all namespaces of a store")
 def test_an_export_restores_to_the_same_store(full):
     """Export --all to a file and restore into an empty store give the same head; again there is nothing new."""
     said = full("store", "export", full.home / "all.jsonl", "--all", "--json")
@@ -36,6 +37,7 @@ def test_an_export_restores_to_the_same_store(full):
     assert full("store", "verify", "--store", other).code == 0
 
 
+@pytest.mark.files_only("all namespaces of a store")
 def test_an_export_goes_through_pipes(full):
     """Export to standard output and restore from standard input carry the same bytes as files."""
     piped = full.process("store", "export", "--all")
@@ -79,6 +81,7 @@ def test_an_export_that_fails_leaves_no_file(full, monkeypatch):
     assert not (full.home / "all.jsonl").exists()
 
 
+@pytest.mark.files_only("damages firsthand.db")
 @pytest.mark.parametrize("to_file", [True, False])
 def test_a_damaged_store_is_exported_as_far_as_it_goes(full, to_file):
     """Without --salvage no file is made; with it all that is whole is written, the rest counted, and it ends with 3."""
@@ -101,6 +104,7 @@ def test_a_damaged_store_is_exported_as_far_as_it_goes(full, to_file):
     assert sum("event" in line for line in lines) == 4
 
 
+@pytest.mark.files_only("salvages files")
 def test_salvaging_a_whole_store_leaves_nothing_out(full):
     """--salvage of a store without damage ends with 0, and its file restores."""
     said = full("store", "export", full.home / "all.jsonl", "--all", "--salvage", "--json")
@@ -108,6 +112,7 @@ def test_salvaging_a_whole_store_leaves_nothing_out(full):
     assert full("store", "restore", full.home / "all.jsonl", "--store", full.home / "other").code == 0
 
 
+@pytest.mark.files_only("salvages files")
 def test_a_store_that_is_named_by_an_option_is_salvaged(full):
     """`export --salvage --store FOLDER` reads that folder."""
     assert full("store", "export", "--all", "--salvage", "--store", full.store).error.startswith("exported ")
@@ -133,6 +138,7 @@ def test_what_is_no_export_is_refused(full):
     assert issubclass(FormatError, Exception)
 
 
+@pytest.mark.files_only("copies all namespaces of a store")
 def test_a_backup_is_a_store(full):
     """Backup copies everything into a new folder that verifies and has the same head; a full folder is refused."""
     said = full("store", "backup", full.home / "copy")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from firsthand import Memory
 from firsthand.agents.hook_answer import answer_hook
 from firsthand.storage import PRUNABLE, over_budget
@@ -24,6 +26,7 @@ def test_every_byte_of_a_store_is_in_its_size_and_a_budget_warns(shell):
     assert (shell.store / "big").exists()
 
 
+@pytest.mark.files_only("parts of the folder")
 def test_pruning_takes_only_what_is_named_and_made_again(shell):
     """Without a name nothing goes; with every name each event is still there, and a rebuild finds it as before."""
     pointer = shell.append("the broker listens at 48213")

@@ -31,6 +31,7 @@ def test_a_healthy_memory_ends_with_0(user):
     assert (told["ok"], told["line"], told["silent"]) == (True, "", {"hits": 0, "of": 1})
 
 
+@pytest.mark.files_only("damages files of the index")
 def test_a_broken_stage_comes_first_and_ends_with_3(user):
     """A stopped index is the first finding with its command under it, and the exit code says so in JSON too."""
     user.damaged = True

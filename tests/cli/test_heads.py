@@ -68,6 +68,7 @@ def test_a_signed_head_is_verified_with_its_key(full, tmp_path, key):
     assert (missing.code, "openssl genpkey" in missing.error) == (5, True)
 
 
+@pytest.mark.files_only("puts an older copy of the folder back")
 def test_a_rollback_is_named_and_accepted(full):
     """An older store in the place of a newer one is named by verify and doctor; accept-head takes it as it is."""
     older = full.home / "older"
@@ -87,6 +88,7 @@ def test_a_rollback_is_named_and_accepted(full):
     assert "nothing is missing" in full("store", "accept-head", "--store", full.store).text
 
 
+@pytest.mark.files_only("cuts the write-ahead log")
 def test_a_loss_is_named_for_good(full):
     """After the next write verify says what is lost and ends with 0; so does its JSON."""
     full.damaged = True

@@ -74,6 +74,7 @@ def tool(name, **arguments):
     return lambda client: client.call_tool(name, arguments)
 
 
+@pytest.mark.files_only("changes firsthand.db")
 def test_an_event_whose_header_was_changed_is_named(ask, tmp_path):
     """A header that was changed in the database is an error of expand and degrades a recall; none of it is shown."""
     with Memory.open(tmp_path / "store") as memory:

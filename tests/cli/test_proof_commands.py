@@ -22,6 +22,7 @@ def test_a_whole_store_verifies(shell):
     }  # fmt: skip
 
 
+@pytest.mark.files_only("damages firsthand.db")
 def test_a_damaged_event_is_named(shell):
     """Verify ends with 3 and names pointer, position and what is wrong, for people and as JSON."""
     shell.append("x")
@@ -41,6 +42,7 @@ def test_a_damaged_event_is_named(shell):
     assert found.json["ok"] is False
 
 
+@pytest.mark.files_only("damages a file of an artifact")
 def test_a_damaged_artifact_is_named(shell):
     """A changed byte in an artifact's file is found, and the event that holds it is named."""
     shell.append(b"y" * 50_000 + b"z", "t", "tool_result")
@@ -69,6 +71,7 @@ def test_a_head_kept_elsewhere_is_found_again(shell):
     assert "a head is position:hash" in refused.error
 
 
+@pytest.mark.files_only("damages firsthand.db")
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_an_index_is_built_anew(shell, options):
     """After the index is damaged, verify says so; rebuild mends it, and recall finds again."""
@@ -85,6 +88,7 @@ def test_an_index_is_built_anew(shell, options):
     assert shell("recall", "needle", "--json").json["hits"][0]["pointer"] == pointer
 
 
+@pytest.mark.files_only("damages firsthand.db")
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_a_rebuild_says_which_events_it_left_out(shell, options):
     """Events that cannot be read are counted and named by a rebuild, which then ends as damage does."""

@@ -219,6 +219,7 @@ def test_an_unknown_session_is_told(shell):
         assert "no session 'nobody' here" in said.error
 
 
+@pytest.mark.files_only("damages firsthand.db")
 @pytest.mark.parametrize("options", [(), ("--reverse",), ("--session", "a")])
 def test_damaged_events_hide_no_others(shell, damage, options):
     """A timeline goes on past damaged events in both directions, names them, and ends with 3."""
@@ -237,6 +238,7 @@ def test_damaged_events_hide_no_others(shell, damage, options):
     assert sorted(named) == ([1, 2, 300] if "a" in options else [1, 2, 300, 600])
 
 
+@pytest.mark.files_only("damages a page of firsthand.db")
 @pytest.mark.parametrize("options", [(), ("--reverse",)])
 def test_an_unreadable_page_hides_only_what_lies_on_it(shell, options):
     """Where a page of the database is destroyed, all events before and after it are still listed."""
@@ -262,6 +264,7 @@ def test_an_unreadable_page_hides_only_what_lies_on_it(shell, options):
     assert listed & named == set()
 
 
+@pytest.mark.files_only("damages firsthand.db")
 def test_a_walk_through_too_much_damage_ends(shell, damage, monkeypatch):
     """Beyond the limit of damaged events the timeline stops with the error of the last one, and 3."""
     monkeypatch.setattr("firsthand.cli.stores.DAMAGED_MAX", 1)
@@ -275,6 +278,7 @@ def test_a_walk_through_too_much_damage_ends(shell, damage, monkeypatch):
     assert said.error.splitlines()[-1].startswith("firsthand: ")
 
 
+@pytest.mark.files_only("damages firsthand.db")
 def test_around_a_damaged_event_the_others_are_shown(shell, damage):
     """A damaged neighbour is named, the event asked for is shown, the code is 3."""
     shell.append("before")
@@ -287,6 +291,7 @@ def test_around_a_damaged_event_the_others_are_shown(shell, damage):
     assert shell("show", pointer).code == 0
 
 
+@pytest.mark.files_only("parts of the folder")
 def test_stats_count_and_measure(shell):
     """Stats names the store, counts events by kind, and prints the head that verify derives."""
     shell.append(BYTES, "s", "tool_result")

@@ -44,7 +44,8 @@ def newest(memory, kind):
 
 def damage(memory, event):
     """Change what is stored of an event."""
-    memory.log.writer.execute("UPDATE event SET body = x'0041' WHERE key = ?", (event.position,))
+    sql = "UPDATE event SET body = x'0041' WHERE key = ?"
+    memory.log.exclusively(lambda db: db.execute(sql, (event.position,)).fetchall())
 
 
 @pytest.mark.parametrize(
@@ -124,7 +125,8 @@ def test_a_damaged_artifact_is_shown_by_its_preview(memory):
     """An event whose large payload is gone stands in the window with the preview that the log holds."""
     text = "first line\n" + "x" * 300_000
     appended = memory.session("s").user(text)
-    for path in (memory.path / "artifacts").rglob("*"):
+    assert memory.position == appended.position
+    for path in (memory.log.root / "artifacts").rglob("*"):
         if path.is_file():
             path.write_bytes(b"damaged")
     window = memory.session("s").window(200_000)

@@ -242,7 +242,8 @@ def test_a_damaged_event_hides_no_other_of_its_span(tmp_path):
     """A span that holds a damaged event shows the others, and names the one that is left out and why."""
     with Memory.open(tmp_path / "damaged") as memory:
         names = [memory.session("s").user(f"message {number}").id for number in range(4)]
-        memory.log.writer.execute("UPDATE event SET body = x'0041' WHERE key = 2")
+        assert memory.position == 4
+        memory.log.exclusively(lambda db: db.execute("UPDATE event SET body = x'0041' WHERE key = 2").fetchall())
         told = ask(Pull(memory, "s", WIDE), EXPAND, pointer=f"fh:{names[0]}..{names[3]}")
     assert not told.is_error
     assert f"4 events of session s, from turn 1; 1 left out, since damaged (event fh:{names[1]} at pos" in told.text
@@ -344,8 +345,9 @@ def test_a_damaged_store_is_told_as_degraded(tmp_path):
     """What the store cannot read ends no loop: the model reads that memory is degraded, and which way."""
     with Memory.open(tmp_path / "store") as memory:
         made = memory.session("deploy").tool_result("c", "words of a large result\n" * 4_000)
+        assert memory.position == made.position
         [file] = [
-            one for one in (tmp_path / "store" / "artifacts").rglob("*") if one.is_file() and one.stat().st_size > 50
+            one for one in (memory.log.root / "artifacts").rglob("*") if one.is_file() and one.stat().st_size > 50
         ]
         file.chmod(0o600)
         file.write_bytes(file.read_bytes()[:-40] + b"0" * 40)

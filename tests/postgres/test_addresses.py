@@ -103,6 +103,16 @@ def test_an_address_that_is_too_long_for_a_folder_is_refused(tmp_path, monkeypat
         environment.store_folder("postgresql://h/" + "x" * 300)
 
 
+def test_an_export_of_all_namespaces_is_refused_not_cut(machines) -> None:
+    """What one handle cannot read is not left out of an export without a word."""
+    user = machines[0]
+    assert user.command("note", "add", "the lamp is green").returncode == 0
+    said = user.command("store", "export", "--all", user.home / "all.jsonl")
+    assert said.returncode != 0
+    assert "one namespace" in said.stderr
+    assert user.command("store", "export", user.home / "one.jsonl").returncode == 0
+
+
 def test_the_replicas_of_a_machine_are_measured_pruned_and_told_of(machines) -> None:
     """`store size` counts replicas, `store prune replicas` removes them, and a notice is told until it is accepted."""
     user = machines[0]

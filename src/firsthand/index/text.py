@@ -178,7 +178,7 @@ class _Writer:
             for row in rows_of(event, contents, self._stems):
                 self._rows += 1
                 self._block.append(facts.columns(row, self._rows, end))
-                self._fresh.update([term for term in row.counts if term not in seen])
+                self._fresh.update(set(row.counts).difference(seen))
                 if len(self._block) >= BLOCK_ROWS or len(self._fresh) > vocabulary.SEEN_MAX:
                     self._flush()
                 yield self._rows, row.marked()

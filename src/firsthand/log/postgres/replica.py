@@ -201,8 +201,16 @@ class ReplicatedLog:
         return replace(verified, notes=(*verified.notes, *self.compared().notes))
 
     def export(self, out: BinaryIO, *, namespace: str | None = None, session: str | None = None) -> Exported:
-        """Write the engine's namespace, or a session of it, as JSON Lines."""
-        return self.engine.export(out, namespace=namespace or self.namespace, session=session)
+        """Write the engine's namespace, or a session of it, as JSON Lines.
+
+        Raises:
+            InvalidArgument: every namespace is asked for, which no role of an application may read.
+        """
+        if namespace is None:
+            raise InvalidArgument(
+                "one handle of a store in PostgreSQL reads one namespace: export each by its name, or use pg_dump"
+            )
+        return self.engine.export(out, namespace=namespace, session=session)
 
     def namespace_key(self, namespace: str) -> int:
         """Give the namespace's number in the engine."""
