@@ -25,8 +25,7 @@ def calls(tmp_path):
 def test_a_store_that_is_let_go_while_a_call_asks_for_it_is_opened_anew(calls, monkeypatch):
     """Between the look at a store and its use another call may need the room; nobody is given a closed one."""
     one, two = calls
-    stores = Stores()
-    monkeypatch.setattr(daemon_stores, "HANDLES_MAX", 1)
+    stores = Stores(handles_max=1)
     with stores.of(one) as memory:
         memory.session("s").user("first")
     waiting = [two]
@@ -46,11 +45,10 @@ def test_a_store_that_is_let_go_while_a_call_asks_for_it_is_opened_anew(calls, m
     assert stores.names() == []
 
 
-def test_at_most_so_many_stores_are_held_open(calls, monkeypatch):
+def test_at_most_so_many_stores_are_held_open(calls):
     """The one that was used longest ago is let go; one in use stays open until its call is done."""
     one, two = calls
-    stores = Stores()
-    monkeypatch.setattr(daemon_stores, "HANDLES_MAX", 1)
+    stores = Stores(handles_max=1)
     with stores.of(one) as memory:
         with stores.of(two):
             assert stores.names() == sorted([one.store, two.store])
