@@ -15,6 +15,8 @@ from pathlib import Path
 import psycopg
 
 OWNER, APPLICATION = "owner", "application"
+SYNCS, FAIL_SYNC = "syncs", "fail-sync"
+"""In the folder of a server with slow syncs: the list of syncs of its write-ahead log; what makes the next one fail."""
 _DEBIAN = Path("/usr/lib/postgresql")
 
 
@@ -35,7 +37,10 @@ def slow_sync(folder: Path, delay_us: int) -> dict[str, str]:
     library = folder / "slow_sync.so"
     source = Path(__file__).parents[1] / "postgres" / "slow_sync.c"
     subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
-    return {"LD_PRELOAD": str(library), "SLOW_SYNC_US": str(delay_us)}
+    return {
+        "LD_PRELOAD": str(library), "SLOW_SYNC_US": str(delay_us), "SLOW_SYNC_LOG": str(folder / SYNCS),
+        "SLOW_SYNC_FAIL": str(folder / FAIL_SYNC),
+    }  # fmt: skip
 
 
 class PostgresServer:

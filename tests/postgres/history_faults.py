@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from firsthand.log.engine import Entries
-from firsthand.log.postgres import committer
+from firsthand.log.postgres import committer, tenant
+from firsthand.log.postgres.connection import enter
 from firsthand.log.postgres.log import PostgresLog
 from firsthand.log.postgres.reader import Reader
 
@@ -20,26 +21,33 @@ EARLY_S = 0.01
 def acknowledge_before_the_commit() -> None:
     """Settle the tickets when they are written, and commit some time later."""
 
-    def of_tenant(self: Any, _db: Any, tickets: Any) -> None:
+    def commit(self: Any, group: Any) -> None:
+        key, name = group[0].namespace, group[0].batches[0].namespace
+        names = {batch.session for ticket in group for batch in ticket.batches}
         with contextlib.ExitStack() as stack:
             db = stack.enter_context(self._connections.use())
             stack.enter_context(db.transaction())
-            tenant = self._held(db, tickets)
-            work = committer._Work(tenant, self._clock(), committer._known_ids(db, tenant.key, tickets))
-            for ticket in tickets:
+            enter(db, key)
+            row = db.execute("SELECT at, hash FROM hold_1(%s)", (key,)).fetchone() or (0, bytes(32))
+            known = tenant.Tenant(key, name, *row)
+            tenant.read_sessions(tenant.ask_sessions(db, key, names), known, names)
+            with db.pipeline() as pipeline:
+                ids = tenant.known_ids(db, pipeline, self._seal, key, group)
+            work = tenant.Work(known, self._clock(), ids, self._seal)
+            for ticket in group:
                 work.take(ticket)
-            assert work.write(db)
+            assert tenant.is_written(work.write(db))
             later = stack.pop_all()
-        self._done(work)
-        self.forget(tenant.key)
+        for ticket, outcome in work.outcomes:
+            ticket.settle(outcome)
         threading.Timer(EARLY_S, later.close).start()
 
-    committer.Committer._of_tenant = of_tenant
+    committer.Committer._commit = commit
 
 
 def known_ids_are_not_looked_up() -> None:
     """Judge every ticket as if nothing of it were there."""
-    committer._known_ids = lambda *_: {}
+    committer.known_ids = lambda *_: {}
 
 
 def expectations_are_not_checked() -> None:

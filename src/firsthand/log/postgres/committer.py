@@ -13,6 +13,7 @@ there.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -20,7 +21,7 @@ from contextlib import suppress
 import psycopg
 from psycopg import errors
 
-from firsthand.errors import FirsthandError, KeyMissing, StoreBusy, StoreDamaged, StoreFull, StoreMoved
+from firsthand.errors import AppendError, FirsthandError, KeyMissing, StoreBusy, StoreDamaged, StoreFull, StoreMoved
 from firsthand.log.results import Appended
 from firsthand.moment import Moment
 
@@ -35,8 +36,8 @@ GROUP_BYTES_MAX = 8 * 1024 * 1024
 TRIES_MAX = 20
 _UNFIT = (errors.UniqueViolation, errors.PipelineAborted)
 
-_OF_ONE = (StoreDamaged, StoreFull, StoreMoved, KeyMissing)
-"""What is wrong with one namespace, and not with the others of a group."""
+_OF_ONE = (AppendError, StoreDamaged, StoreFull, StoreMoved, KeyMissing)
+"""What is wrong with one ticket or namespace, and not with the others of a group."""
 
 
 class Committer:
@@ -44,10 +45,14 @@ class Committer:
 
     def __init__(self, connections: Connections, seal: Seal, clock: Callable[[], Moment]) -> None:
         self._connections, self._seal, self._clock = connections, seal, clock
+        self._begin()
+
+    def _begin(self) -> None:
         self._guard = threading.Lock()
         self._waiting: list[Ticket] = []
         self._leader: Ticket | None = None
         self._tenants: dict[int, Tenant] = {}  # the one that was used last stands last
+        self._pid = os.getpid()
 
     def submit(self, ticket: Ticket) -> tuple[Appended, ...]:
         """Have a ticket committed and give what became of its events.
@@ -56,10 +61,12 @@ class Committer:
             AppendError: it is refused.
             StoreError: the server could not take it.
         """
-        with self._guard:
-            self._waiting.append(ticket)
-            self._leader = self._leader or ticket
+        if self._pid != os.getpid():  # after a fork: who leads, and who waits, stayed in the parent
+            self._begin()
         try:
+            with self._guard:
+                self._waiting.append(ticket)
+                self._leader = self._leader or ticket
             if self._leader is not ticket:
                 ticket.woken.wait()
             if not ticket.settled:
@@ -198,10 +205,12 @@ class Committer:
         """Commit tickets of one namespace: hold its head, read what there is, and judge each event."""
         key, name = tickets[0].namespace, tickets[0].batches[0].namespace
         for _ in range(TRIES_MAX):
-            with db.pipeline(), db.transaction():
+            # Each wait ends with a sync: the server then knows that it waits for us, and for how long.
+            with db.pipeline() as pipeline, db.transaction():
                 enter(db, key)
                 head = db.execute("SELECT at, hash FROM hold_1(%s)", (key,))
                 stored = db.execute("SELECT name FROM namespace WHERE namespace = %s", (key,))
+                pipeline.sync()
                 position, hashed = head.fetchone() or (0, bytes(32))  # when it is our turn
                 if (row := stored.fetchone()) is not None and row[0] != name:
                     raise StoreDamaged(f"namespaces {name!r} and {row[0]!r} have one number; choose another name")
@@ -212,7 +221,7 @@ class Committer:
                 doubt = 0 if before is None else max(0, before.doubt - (before.position == position))
                 tenant = Tenant(key, name, position, hashed, {}, doubt)
                 sessions = ask_sessions(db, key, _names(tickets))
-                work = Work(tenant, self._clock(), known_ids(db, self._seal, key, tickets), self._seal)
+                work = Work(tenant, self._clock(), known_ids(db, pipeline, self._seal, key, tickets), self._seal)
                 read_sessions(sessions, tenant, _names(tickets))
                 for ticket in tickets:
                     if work.take(ticket) and ticket.also is not None:

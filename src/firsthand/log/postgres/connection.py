@@ -21,10 +21,11 @@ from psycopg.pq import Format
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from firsthand.errors import (
+    AppendError,
+    FirsthandError,
     StoreBusy,
     StoreClosed,
     StoreDamaged,
-    StoreError,
     StoreFailed,
     StoreFull,
     StoreMoved,
@@ -47,6 +48,9 @@ _MOVED = (
     "SELECT moved FROM namespace WHERE namespace = %s AND moved IS NOT NULL "
     "AND current_setting('firsthand.moving', true) IS DISTINCT FROM 'on'"
 )
+ERASED_MEANWHILE = "FH002"
+HOLD_S = 10.0
+"""A process that stops in the middle of a transaction is waited for so long, then its connection is closed."""
 
 
 class Connections:
@@ -63,8 +67,8 @@ class Connections:
     def _open(self) -> None:
         self._pid = os.getpid()
         self._pool = ConnectionPool(
-            self._dsn, min_size=1, max_size=self._size_max, timeout=self._timeout_s, open=False, configure=_configure,
-            check=_check,
+            self._dsn, min_size=1, max_size=self._size_max, timeout=self._timeout_s, open=False,
+            configure=self._configure, check=_check,
         )  # fmt: skip
         self._pool.open()
         self.closed = False
@@ -74,6 +78,16 @@ class Connections:
         self.closed = True
         if self._pid == os.getpid():
             self._pool.close()
+
+    def _configure(self, db: psycopg.Connection) -> None:
+        db.execute(f"SET search_path = {SCHEMA}, pg_temp")
+        db.execute("SET citus.propagate_set_commands = 'local'")  # means nothing without Citus
+        db.execute("SET synchronous_commit = on")  # acknowledged is durable, whatever the server's default
+        db.execute(f"SET lock_timeout = {int(self._timeout_s * 1_000)}")
+        db.execute(f"SET idle_in_transaction_session_timeout = {int(HOLD_S * 1_000)}")
+        db.commit()
+        db.autocommit = True
+        db.adapters.register_dumper(Array, _ArrayDumper)
 
     @contextmanager
     def use(self) -> Iterator[psycopg.Connection]:
@@ -90,7 +104,7 @@ class Connections:
         """Give a connection within a transaction that may read one namespace.
 
         Args:
-            at_one_moment: every statement sees the log as the first one does.
+            at_one_moment: every statement sees the log as the first one does; between them it may take its time.
 
         Raises:
             StoreMoved: at the end of the block: what was read is not to be used.
@@ -99,6 +113,7 @@ class Connections:
             with nullcontext() if at_one_moment else db.pipeline(), db.transaction():
                 if at_one_moment:
                     db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                    db.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
                 enter(db, namespace)
                 yield db
                 # Behind all reads, since rows are removed after their namespace was marked; on its way with the COMMIT.
@@ -127,21 +142,18 @@ def moved(mark: str) -> StoreMoved:
     return error
 
 
-def _configure(db: psycopg.Connection) -> None:
-    db.execute(f"SET search_path = {SCHEMA}, pg_temp")
-    db.execute("SET citus.propagate_set_commands = 'local'")  # means nothing without Citus
-    db.execute("SET synchronous_commit = on")  # acknowledged is durable, whatever the server's default
-    db.commit()
-    db.autocommit = True
-    db.adapters.register_dumper(Array, _ArrayDumper)
-
-
 def _check(db: psycopg.Connection) -> None:
     """See that a connection is there still: an idle one has something to read when its server has gone."""
     poll = select.poll()
     poll.register(db.fileno(), select.POLLIN)
     if poll.poll(0):
         ConnectionPool.check_connection(db)
+
+
+_PASSING = (
+    errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure,
+    errors.IdleInTransactionSessionTimeout,
+)  # fmt: skip
 
 
 @contextmanager
@@ -153,8 +165,10 @@ def translating() -> Iterator[None]:
         raise translated(error) from error
 
 
-def translated(error: Exception) -> StoreError:
+def translated(error: Exception) -> FirsthandError:
     """Make one of PostgreSQL's errors ours."""
+    if getattr(error, "sqlstate", None) == ERASED_MEANWHILE:
+        return AppendError(f"{str(error).splitlines()[0]}; append it again")
     if getattr(error, "sqlstate", None) == OVER_LIMIT:
         full = StoreFull(
             f"this namespace may hold no more: its limit {str(error).splitlines()[0]} is reached. Nothing of this "
@@ -171,7 +185,7 @@ def translated(error: Exception) -> StoreError:
         return StoreReadOnly(f"{what}. Name the primary, and a role that is a member of firsthand_application.")
     if isinstance(error, (errors.DataCorrupted, errors.IndexCorrupted)):
         return StoreDamaged(f"{what}. Run 'firsthand store verify' to see which events are concerned.")
-    if isinstance(error, (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure)):
+    if isinstance(error, _PASSING):
         return StoreBusy(f"{what}. Retry with the same ids: a retry is never a second append.")
     if isinstance(error, (errors.UndefinedFunction, errors.UndefinedColumn, errors.UndefinedTable)):
         return StoreNewer(

@@ -28,7 +28,7 @@ from firsthand.moment import Moment
 
 from . import citus, condition, proof
 from .committer import Committer
-from .connection import Connections, translating
+from .connection import TIMEOUT_S, Connections, translating
 from .keys import key_home
 from .payloads import Payloads
 from .reader import Reader, number_of
@@ -82,6 +82,7 @@ class PostgresLog(AppendVerbs):
         dsn: how to reach it, as libpq reads it; its role is a member of `schema.APPLICATION`.
         keys: where the keys of an encrypted store are, a folder or ``command:PROGRAM``; None is ``$FIRSTHAND_KEYS``.
         inline_max: payloads over this many bytes are kept apart from their events.
+        timeout_s: how long a server that does not answer, or another writer, is waited for.
         clock: the time of ingest; for tests.
     """
 
@@ -93,9 +94,10 @@ class PostgresLog(AppendVerbs):
         *,
         keys: str | None = None,
         inline_max: int = CONTENT_INLINE_MAX,
+        timeout_s: float = TIMEOUT_S,
         clock: Callable[[], Moment] = moment.now,
     ) -> None:
-        self.connections = Connections(dsn)
+        self.connections = Connections(dsn, timeout_s=timeout_s)
         try:
             with self.connections.use() as db:
                 self.newer = check_version(db)

@@ -7,6 +7,7 @@ event; the head is compared as the commit is written. So it is read first, and w
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from copy import copy
 from itertools import chain
 from operator import attrgetter
 from threading import Event as Flag
@@ -14,7 +15,7 @@ from typing import Any
 
 import psycopg
 
-from firsthand.errors import AppendError, FirsthandError, IdConflict, StaleExpectation, StoreDamaged
+from firsthand.errors import AppendError, FirsthandError, IdConflict, StaleExpectation, StoreBusy, StoreDamaged
 from firsthand.event import Header, Kind, commit_to, genesis, link, roll
 from firsthand.log.prepare import Batch, Prepared
 from firsthand.log.results import Appended
@@ -64,9 +65,12 @@ class Ticket:
         return sum(len(event.stored or b"") for event in self.events)
 
     def settle(self, outcome: tuple[Appended, ...] | FirsthandError) -> None:
-        """Say what came of it, and wake its owner."""
+        """Say what came of it, and wake its owner, who gets an error of their own, with what can be submitted again."""
         if isinstance(outcome, FirsthandError):
-            self.error = outcome
+            self.error = copy(outcome)
+            self.error.__cause__ = outcome.__cause__
+            if isinstance(self.error, StoreBusy) and self.also is None:
+                self.error.batch = tuple(self.batches)
         else:
             self.result = outcome
         self.woken.set()
@@ -285,16 +289,19 @@ def read_sessions(cursor: psycopg.Cursor[Row], tenant: Tenant, names: Collection
         tenant.sessions[name] = read.get(name) or Session(0, name, 0, 0, 0, None, None, genesis(tenant.name, name))
 
 
-def known_ids(db: psycopg.Connection, seal: Seal, key: int, tickets: Sequence[Ticket]) -> dict[bytes, Row]:
+def known_ids(
+    db: psycopg.Connection, pipeline: psycopg.Pipeline, seal: Seal, key: int, tickets: Sequence[Ticket]
+) -> dict[bytes, Row]:
     """Read what is there already of the events of some tickets, by id."""
     ids = [event.id for ticket in tickets for event in ticket.events]
-    rows = db.execute(
+    cursor = db.execute(
         "SELECT id, position, session, part, kind, trust, agent, origin, time, commitment, salt, "
         "CASE WHEN salt IS NULL THEN body END FROM event "
         "WHERE namespace = %s AND id = ANY (%s)",
         (key, ids),
-    ).fetchall()
+    )
+    pipeline.sync()
     return {
         row[0]: row[1:11] if row[11] is None else (*row[1:10], seal.opened_body(key, row[1], row[0], row[11])[0])
-        for row in rows
+        for row in cursor.fetchall()
     }

@@ -147,6 +147,12 @@ BEGIN
       head = excluded.head;
   INSERT INTO artifact_use (namespace, digest, position)
     SELECT of_namespace, row.* FROM unnest(artifact_digests, artifact_positions) AS row;
+  -- A payload that was put before the head was held may have been erased since, with its last holder. Its first piece
+  -- is asked for: whoever puts it again begins with that.
+  IF EXISTS (SELECT FROM unnest(artifact_digests) AS row (digest) WHERE NOT EXISTS (SELECT FROM artifact
+      WHERE artifact.namespace = of_namespace AND artifact.digest = row.digest AND artifact.piece <= 0)) THEN
+    RAISE EXCEPTION 'a payload was erased while its event was appended' USING ERRCODE = 'FH002';
+  END IF;
   RETURN true;
 END $$;
 

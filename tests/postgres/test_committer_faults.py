@@ -1,0 +1,236 @@
+"""The thread that commits for all, and the head that it holds: interrupted, stopped, forked, late for a payload."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import Future
+from typing import Any
+
+import psycopg
+import pytest
+
+from firsthand import moment
+from firsthand.errors import AppendError, StoreBusy
+from firsthand.event import Draft, Kind
+from firsthand.log.postgres.log import PostgresLog
+from firsthand.log.postgres.reader import number_of
+from firsthand.log.prepare import Batch
+from firsthand.pointer import parse
+
+WAIT_S = 60.0
+
+
+def started(work: Any, *arguments: Any) -> Future:
+    """Do something in a thread that keeps no test from ending."""
+    future: Future = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work(*arguments))
+        except BaseException as error:  # noqa: BLE001 - it is raised where the result is asked for
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future
+
+
+def note(text: str) -> list[Draft]:
+    return [Draft(Kind.NOTE, text.encode())]
+
+
+def texts(log: PostgresLog) -> list[str]:
+    return [event.text for event in log.reader.events("shop")]
+
+
+def assert_whole(log: PostgresLog) -> None:
+    assert log.verify(namespace="shop").problems == ()
+
+
+class Clock:
+    """A clock that waits at its first reading until it is let go, and is interrupted at its second one."""
+
+    def __init__(self) -> None:
+        self.readings, self.read, self.go = 0, threading.Event(), threading.Event()
+
+    def __call__(self):
+        self.readings += 1
+        if self.readings == 1:
+            self.read.set()
+            self.go.wait(WAIT_S)
+        if self.readings == 2:
+            raise KeyboardInterrupt
+        return moment.now()
+
+
+def test_an_interrupted_thread_leaves_nobody_waiting(dsn):
+    """When the thread that commits for all is interrupted, the others are acknowledged or told to retry, at once.
+
+    Fails on: tickets of its group that nobody settles, whose threads then wait for ever.
+    """
+    clock = Clock()
+    log = PostgresLog(dsn, clock=clock)
+
+    def append(text: str) -> str:
+        try:
+            log.append(note(text), namespace="shop", session="s")
+        except (KeyboardInterrupt, StoreBusy) as error:
+            return type(error).__name__
+        return "acknowledged"
+
+    first = started(append, "first")
+    assert clock.read.wait(WAIT_S)
+    others = [started(append, str(number)) for number in range(4)]
+    time.sleep(0.3)  # they have all come, and wait
+    clock.go.set()
+    outcomes = [other.result(WAIT_S) for other in others]
+    assert first.result(WAIT_S) == "acknowledged"
+    assert outcomes.count("KeyboardInterrupt") == 1
+    assert len(texts(log)) == 1 + outcomes.count("acknowledged")
+    assert_whole(log)
+    log.close()
+
+
+def test_what_is_not_known_to_be_written_can_be_written_again(server, dsn):
+    """When the server goes away, each thread gets an error of its own, with the batch to submit again.
+
+    Fails on: an error without the ids that the log made, one error that several threads raise.
+    """
+    log = PostgresLog(dsn, timeout_s=1)
+    log.append(note("before"), namespace="shop", session="s")
+    server.kill()
+    try:
+        appending = [started(lambda text=text: log.append(note(text), namespace="shop", session="s")) for text in "abc"]
+        errors = [each.exception(WAIT_S) for each in appending]
+    finally:
+        server.start()
+    assert [type(error) for error in errors] == [StoreBusy] * 3
+    assert len({id(error) for error in errors}) == 3
+    log.close()
+    log = PostgresLog(dsn)
+    for error in errors * 2:
+        submit(log, error.batch)
+    assert sorted(texts(log)) == ["a", "b", "before", "c"]
+    assert_whole(log)
+    log.close()
+
+
+def submit(log: PostgresLog, batch: object) -> None:
+    """Submit a batch until it is acknowledged."""
+    until = time.monotonic() + WAIT_S
+    while True:
+        try:
+            log.submit(batch)
+            return
+        except StoreBusy:
+            assert time.monotonic() < until
+
+
+def _append_in_child(log: PostgresLog, text: str, answer) -> None:
+    log.append(note(text), namespace="shop", session="s")
+    answer.put(text)
+
+
+def test_a_child_appends_though_its_parent_was_appending(engine):
+    """Processes forked while threads of the parent commit append by themselves, and so does the parent.
+
+    Fails on: a lock, or the place of the one who commits, that a child takes over from a thread that it has not got.
+    """
+    ended = threading.Event()
+    context = multiprocessing.get_context("fork")
+
+    def keep_on() -> int:
+        count = 0
+        while not ended.is_set():
+            engine.append(note("parent"), namespace="shop", session="s")
+            count += 1
+        return count
+
+    counts = [started(keep_on) for _ in range(3)]
+    answers, children = context.Queue(), []
+    for number in range(8):
+        time.sleep(0.05)
+        children.append(context.Process(target=_append_in_child, args=(engine, f"child {number}", answers)))
+        children[-1].start()
+    try:
+        told = sorted(answers.get(timeout=WAIT_S) for _ in children)
+    finally:
+        ended.set()
+        for child in children:
+            child.join(5)
+            child.kill()
+    assert told == [f"child {number}" for number in range(8)]
+    acknowledged = sum(count.result(WAIT_S) for count in counts)
+    assert texts(engine).count("parent") == acknowledged
+    assert_whole(engine)
+
+
+STOPPED = """
+import os, signal, sys
+from firsthand.event import Draft, Kind
+from firsthand.log.postgres.committer import Committer
+from firsthand.log.postgres.log import PostgresLog
+log = PostgresLog(sys.argv[1])
+def stop(db):
+    print("holds", flush=True)
+    os.kill(os.getpid(), signal.SIGSTOP)
+log.append_with(stop, Draft(Kind.NOTE, b"stopped"), namespace="shop", session="s")
+"""
+
+
+def test_a_stopped_process_that_holds_a_head_is_waited_for_in_vain_not_for_ever(dsn, engine):
+    """A process that is stopped in its transaction loses the head after a while, and the others go on.
+
+    Fails on: a wait for its lock without an end.
+    """
+    engine.append(note("before"), namespace="shop", session="s")
+    process = subprocess.Popen([sys.executable, "-c", STOPPED, dsn], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        assert process.stdout.readline() == b"holds\n"
+        started(lambda: engine.append(note("after"), namespace="shop", session="s")).result(WAIT_S)
+        process.send_signal(signal.SIGCONT)
+        _, errors = process.communicate(timeout=WAIT_S)
+        assert b"StoreBusy" in errors
+    finally:
+        process.kill()
+        process.communicate()
+    assert texts(engine) == ["before", "after"]
+    assert_whole(engine)
+
+
+def test_a_payload_that_is_erased_while_its_event_is_appended_is_not_acknowledged(engine, open_engine):
+    """Between the payload and its event, the last other event with it is erased: the append is refused, and made again.
+
+    Fails on: an acknowledged event whose payload is gone.
+    """
+    payload = os.urandom(40_000) * 60
+    (held,) = engine.append([Draft(Kind.TOOL_RESULT, payload)], namespace="shop", session="s")
+    late = open_engine()
+    prepared = late._prepared([Draft(Kind.TOOL_RESULT, payload)], "shop")
+    assert engine.erase("shop", [held.id]).artifacts_removed == 1
+    with pytest.raises(AppendError, match="append it again"):
+        late.submit((Batch("shop", "t", prepared),))
+    (appended,) = late.append([Draft(Kind.TOOL_RESULT, payload)], namespace="shop", session="t")
+    assert b"".join(engine.reader.expand("shop", parse(appended.pointer))) == payload
+    assert_whole(engine)
+
+
+def test_half_a_payload_is_not_taken_for_a_whole_one(server, dsn, database, engine, open_engine):
+    """A payload whose first piece was there, and whose last was put after an erasure, is not acknowledged either.
+
+    Fails on: a check that asks for any piece.
+    """
+    payload = os.urandom(3 << 20)
+    late = open_engine()
+    prepared = late._prepared([Draft(Kind.TOOL_RESULT, payload)], "shop")
+    with psycopg.connect(server.dsn("postgres", database), autocommit=True) as db:
+        db.execute("DELETE FROM firsthand.artifact WHERE namespace = %s AND piece = 0", (number_of("shop"),))
+    with pytest.raises(AppendError, match="append it again"):
+        late.submit((Batch("shop", "t", prepared),))
+    assert texts(engine) == []
+    assert_whole(engine)
