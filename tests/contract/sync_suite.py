@@ -165,6 +165,27 @@ class SyncSuite:
         assert train.event(first).erased
         assert served.event(first).erased
 
+    def test_what_grows_while_it_is_synced_is_a_fork(self, url, laptop, served):
+        """A session that the server's side appends to between the comparison and the push keeps both histories."""
+        desk = laptop("desk")
+        desk.session("deploy").user("first")
+        self.sync(desk, url)
+        mine, theirs = desk.session("deploy").agent("from the desk"), []
+
+        def asked(path, fields):
+            if path.endswith("push"):
+                theirs.append(served.session("deploy").agent("from the server"))
+            return fields
+
+        between = Changing(url, asked)
+        try:
+            assert whats(self.sync(desk, between.url)) == {"deploy": ("fork", 1)}
+        finally:
+            between.close()
+        assert whats(self.sync(desk, url)) == {"deploy": ("fork", 1)}
+        assert [event.id for event in desk.events("deploy")][1:] == [mine.id]
+        assert [event.id for event in served.events("deploy")][1:] == [theirs[0].id]
+
     @pytest.mark.parametrize(
         ("fault", "what", "sequence"),
         [("forged", "bad link", 2), ("forged header", "bad link", 2), ("dropped", "gap", 2), ("reordered", "gap", 2),

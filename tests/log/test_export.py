@@ -18,7 +18,7 @@ from firsthand.log.export import Exported
 from firsthand.log.restore import restore
 from firsthand.log.sqlite.mark import Marks
 from firsthand.moment import Moment
-from stores import open_log
+from stores import assert_whole, open_log
 
 TEXTS = [
     b"",
@@ -276,3 +276,19 @@ def test_the_format_is_open(source):
     assert {"base64": base64.b64encode(b"\0 and \xff").decode()} in contents
     assert lines[-1] == {"end": {"events": 15, "artifacts": 2}}
     assert source.export(io.BytesIO()) == Exported(15, 2, 15)
+
+
+def test_an_erasure_in_an_export_destroys_what_an_older_copy_holds(tmp_path):
+    """Restored into a copy that was made before, an erasure takes its content and payload along; the chain holds."""
+    large = Draft(Kind.NOTE, b"sesame" * 9_000)
+    with closing(open_log(tmp_path / "a")) as log, closing(open_log(tmp_path / "b")) as copy:
+        going = log.append([Draft(Kind.NOTE, b"the password is sesame"), large], namespace="default", session="s")
+        log.append([Draft(Kind.NOTE, b"stays")], namespace="default", session="s")
+        restore(copy, io.BytesIO(exported(log)))
+        log.erase("default", [event.id for event in going])
+        assert restore(copy, io.BytesIO(exported(log))).new == 1
+        assert [event.erased for event in copy.reader.events("default")] == [True, True, False, False]
+        assert [*copy.artifacts.listing(1)] == []
+        assert copy.reader.head("default") == log.reader.head("default")
+        assert b"sesame" not in (tmp_path / "b" / "firsthand.db").read_bytes()
+        assert_whole(copy)
