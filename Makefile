@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 BIN := .venv/bin
 DATA ?= ../shared/data
 
-.PHONY: demo test test-postgres lint bench quality soak docs clean
+.PHONY: demo test test-postgres lint bench bench-postgres quality soak docs clean
 .DELETE_ON_ERROR:
 
 demo: .venv/ready  ## a session recorded, the next one reminded, a string found, a damaged copy named
