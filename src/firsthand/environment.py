@@ -170,6 +170,24 @@ def replicas_bytes_max() -> int:
     return int(named) * 1_000_000
 
 
+def objects() -> str:
+    """Give the object store for large payloads of a store in PostgreSQL: ``$FIRSTHAND_OBJECTS``; empty without one."""
+    return os.environ.get("FIRSTHAND_OBJECTS", "")
+
+
+def objects_over() -> int:
+    """Give the bytes over which a payload lies in the object store: ``$FIRSTHAND_OBJECTS_OVER``, else a MiB.
+
+    Raises:
+        InvalidArgument: it is no whole number.
+    """
+    text = os.environ.get("FIRSTHAND_OBJECTS_OVER", "") or str(1 << 20)
+    if not text.isdecimal():
+        errors = import_module("firsthand.errors")
+        raise errors.InvalidArgument(f"FIRSTHAND_OBJECTS_OVER is a number of bytes, such as 1048576; got {text[:80]!r}")
+    return int(text)
+
+
 def host_folders() -> dict[str, Path]:
     """Give the folders that hosts' own variables name, by variable; those that are not set are left out."""
     named = {variable: os.environ.get(variable, "") for variable in HOST_VARIABLES}

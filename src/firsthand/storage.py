@@ -26,6 +26,7 @@ PRUNABLE = {
     "index": "recall reads the log until it is built again: firsthand store rebuild",
     "vectors": "made anew where an embedder is named: firsthand store follow",
     "pages": "empty pages of the database, as erasures leave them",
+    "payloads": "outputs and files that no event came to hold, left by a crash more than a day ago",
     "damaged": "copies of damaged files, from which nothing more can be brought back then",
     "replicas": "of stores in PostgreSQL, that nobody has open; made again when they are asked for",
 }

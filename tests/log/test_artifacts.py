@@ -17,11 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firsthand.errors import InvalidDraft, StoreDamaged, StoreFailed
-from firsthand.event import CONTENT_INLINE_MAX, Artifact
+from firsthand.event import CONTENT_INLINE_MAX, Artifact, Draft, Kind
 from firsthand.log.disk import Disk
 from firsthand.log.preview import preview
 from firsthand.log.seekable import FRAME_BYTES
 from firsthand.log.sqlite.artifacts import ArtifactStore
+from stores import open_log
 
 TEXT = b"".join(b"line %d of /srv/log/build.txt, with some words to compress\n" % k for k in range(40_000))
 SMALL = TEXT[:20_000]
@@ -381,3 +382,20 @@ def test_memory_does_not_grow_with_the_payload(store):
     tracemalloc.stop()
     assert size == artifact.size_bytes > 20_000_000
     assert peak < 12_000_000
+
+
+def test_a_payload_that_no_event_came_to_hold_is_pruned_once_it_is_old(tmp_path):
+    """Pruning removes what a crash left between a payload and its append, and nothing that is held or young."""
+    log = open_log(tmp_path)
+    (held,) = log.append([Draft(Kind.TOOL_RESULT, b"held" * 9_000)], namespace="n", session="s")
+    key = log.namespace_key("n")
+    old, young = (log.artifacts.put(key, text * 9_000).digest for text in (b"old", b"young"))
+    path = next(tmp_path.rglob(f"{old.hex()}.zst"))
+    os.utime(path, (path.stat().st_mtime - 90_000,) * 2)
+    for digest in (log.reader.event("n", held.id).artifact.digest,):
+        file = next(tmp_path.rglob(f"{digest.hex()}.zst"))
+        os.utime(file, (file.stat().st_mtime - 90_000,) * 2)
+    log.prune(["payloads"])
+    assert (log.artifacts.present(key, old), log.artifacts.present(key, young)) == (False, True)
+    assert log.verify().ok
+    log.close()

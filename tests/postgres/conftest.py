@@ -46,6 +46,12 @@ def dsn(server, database) -> str:
 
 
 @pytest.fixture
+def other_dsn(server) -> str:
+    """How the application reaches a store of its own beside that one."""
+    return server.dsn(database=make_database(server))
+
+
+@pytest.fixture
 def open_engine(dsn) -> Iterator[Callable[[], PostgresLog]]:
     """Open that store, as often as it is called."""
     opened: list[PostgresLog] = []

@@ -115,8 +115,10 @@ def test_no_function_touches_another_namespace(server, database) -> None:
         db.execute(f"SET search_path = {SCHEMA}")
         ours = number_of("ours")
         db.execute(f"SET firsthand.namespace = '{ours}'")
-        assert db.execute("SELECT erase_1(%s, %s)", (ours, [1, 2])).fetchall() == [(digest,)]
-        db.execute("SELECT put_piece_1(%s, %s, 0, 'x')", (ours, digest))
+        rows = db.execute("SELECT gone_digest FROM erase_1(%s, %s)", (ours, [1, 2])).fetchall()
+        assert rows == [(digest,)]
+        db.execute("SELECT put_piece_1(%s, %s, 0, 'x', NULL, NULL), keep_1(%s, %s)", (ours, digest, ours, digest))
+        assert len(db.execute("SELECT FROM sweep_1(%s, now())", (ours,)).fetchall()) == 1
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             db.execute("DELETE FROM event")
         assert db.execute("SELECT count(*) FROM event").fetchone() == (1,)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
+from firsthand.errors import InvalidDraft
 from firsthand.event import Artifact, ByteSource, Event
+
+PIECE_BYTES = 1 << 20
 
 
 class ContentReader(Protocol):
@@ -60,3 +63,60 @@ class PayloadStore(Protocol):
     def listing(self, namespace_key: int) -> Iterator[bytes]:
         """Yield the digests of a namespace's payloads, in order."""
         ...
+
+
+def head_of(source: ByteSource, inline_max: int) -> bytes:
+    """Read the beginning of a source: all of it, unless that is longer than may stand in an event's row."""
+    head = b""
+    while len(head) <= inline_max and (piece := _read(source, inline_max + 1 - len(head))):
+        head += piece
+    return head
+
+
+def pieces_of(head: bytes, source: bytes | ByteSource) -> Iterator[bytes]:
+    """Yield a payload in pieces of `PIECE_BYTES`, but for the last one.
+
+    Args:
+        head: what was read of the source already.
+
+    Raises:
+        InvalidDraft: the source gives something else than bytes, or more than was asked for.
+    """
+    if isinstance(source, bytes):
+        view = memoryview(source)
+        yield from (bytes(view[at : at + PIECE_BYTES]) for at in range(0, len(source), PIECE_BYTES))
+        return
+    parts, size, ended = [head], len(head), False
+    while not ended:
+        while size < PIECE_BYTES and (piece := _read(source, PIECE_BYTES - size)):
+            parts.append(piece)
+            size += len(piece)
+        data, ended = b"".join(parts), size < PIECE_BYTES
+        for at in range(0, size, PIECE_BYTES):
+            yield data[at : at + PIECE_BYTES]
+        parts, size = [], 0
+
+
+def check_range(start: int, end: int | None, size: int) -> int:
+    """Give where a range of so many bytes ends.
+
+    Raises:
+        ValueError: it is negative or runs backwards.
+    """
+    end = size if end is None else min(end, size)
+    if start < 0 or (end < start <= size):
+        raise ValueError(f"a range runs forward from 0; got {start} to {end}")
+    return end
+
+
+def _read(source: ByteSource, size: int) -> bytes:
+    piece: object = source.read(size)
+    if not isinstance(piece, bytes):
+        raise InvalidDraft(
+            f"a payload's source gives bytes; this one gave {type(piece).__name__}. Open the file in binary mode."
+        )
+    if len(piece) > size:
+        raise InvalidDraft(
+            f"a payload's source gives at most the {size:,} bytes asked for; this one gave {len(piece):,}"
+        )
+    return piece

@@ -14,8 +14,7 @@ from typing import Any, BinaryIO
 
 import psycopg
 
-from firsthand import moment
-from firsthand.environment import store_keys
+from firsthand import environment, moment
 from firsthand.errors import InvalidArgument, InvalidDraft, StoreFailed, StoreNewer
 from firsthand.event import CONTENT_INLINE_MAX, Draft, Event, IdMaker, Kind, Trust, id_bytes
 from firsthand.fence import KEY_BYTES
@@ -30,6 +29,7 @@ from . import citus, condition, proof
 from .committer import Committer
 from .connection import TIMEOUT_S, Connections, translating
 from .keys import key_home
+from .objects import objects_of
 from .payloads import Payloads
 from .reader import Reader, number_of
 from .schema import Migration, check_version, choose, migrate
@@ -81,9 +81,14 @@ class PostgresLog(AppendVerbs):
     Args:
         dsn: how to reach it, as libpq reads it; its role is a member of `schema.APPLICATION`.
         keys: where the keys of an encrypted store are, a folder or ``command:PROGRAM``; None is ``$FIRSTHAND_KEYS``.
+        objects: where payloads over ``$FIRSTHAND_OBJECTS_OVER`` bytes lie, a folder or ``s3://BUCKET/PREFIX``; None is
+            ``$FIRSTHAND_OBJECTS``, empty has all of them in the database.
         inline_max: payloads over this many bytes are kept apart from their events.
         timeout_s: how long a server that does not answer, or another writer, is waited for.
         clock: the time of ingest; for tests.
+
+    Raises:
+        InvalidArgument: the store has its large payloads in another object store, or that one is another store's.
     """
 
     artifacts: Payloads
@@ -93,6 +98,7 @@ class PostgresLog(AppendVerbs):
         dsn: str,
         *,
         keys: str | None = None,
+        objects: str | None = None,
         inline_max: int = CONTENT_INLINE_MAX,
         timeout_s: float = TIMEOUT_S,
         clock: Callable[[], Moment] = moment.now,
@@ -102,13 +108,15 @@ class PostgresLog(AppendVerbs):
             with self.connections.use() as db:
                 self.newer = check_version(db)
                 facts: dict[str, bytes] = dict(db.execute("SELECT key, value FROM store").fetchall())
+                address = environment.objects() if objects is None else objects
+                opened = objects_of(db, facts, address, claims=not self.newer)
             self._retention = facts.get("retention_days", b"").decode()
-            home = key_home(store_keys() if keys is None else keys, facts["uuid"].hex())
+            home = key_home(environment.store_keys() if keys is None else keys, facts["uuid"].hex())
             self.seal = Seal(self.connections, home, on="encrypted" in facts)
         except BaseException:
             self.connections.close()
             raise
-        self.artifacts = Payloads(self.connections, self.seal)
+        self.artifacts = Payloads(self.connections, self.seal, opened, environment.objects_over())
         self.reader = Reader(self.connections, self.artifacts, self.seal, "this store in PostgreSQL")
         self._committer = Committer(self.connections, self.seal, clock)
         self._inline_max, self._ids = inline_max, IdMaker()
@@ -142,22 +150,27 @@ class PostgresLog(AppendVerbs):
         if any(batch.namespace != batches[0].namespace for batch in batches):
             raise InvalidDraft("the batches of one append are of one namespace")
         if names := erased_in(batches):
-            appended, _ = self._destroying(key, batches, names)
+            appended, freed = self._destroying(key, batches, names)
             if unforgotten := self.seal.forget(key):
                 raise StoreFailed(
                     f"keys of what this erases could not be forgotten: {unforgotten}. Retry with the same ids."
                 )
+            self.artifacts.remove_objects(key, freed)
             return appended
         return self._committer.submit(Ticket(key, batches))
 
     def _destroying(
         self, key: int, batches: tuple[Batch, ...], names: Iterable[str]
-    ) -> tuple[tuple[Appended, ...], list[bytes]]:
-        """Append erasures, and in the same transaction destroy what they name; give the digests that nobody holds."""
-        freed: list[bytes] = []
+    ) -> tuple[tuple[Appended, ...], list[bytes | None]]:
+        """Append erasures, and in the same transaction destroy what they name.
+
+        Gives the object of each payload that nobody holds any more, to be removed; None for one in the database.
+        """
+        freed: list[bytes | None] = []
 
         def destroy(db: psycopg.Connection) -> None:
-            freed.extend(row[0] for row in db.execute(_DESTROY, (key, key, [*_ids(names)], _RECORDS)).fetchall())
+            rows = db.execute(_DESTROY, (key, key, [*_ids(names)], _RECORDS)).fetchall()
+            freed[:] = [row[0] for row in rows]
 
         return self._committer.submit(Ticket(key, batches, also=destroy)), freed
 
@@ -203,9 +216,11 @@ class PostgresLog(AppendVerbs):
             batches.append(Batch(namespace, session, (erasure,)))
         appended, freed = self._destroying(key, tuple(batches), [event.id for event in fresh])
         held = {event.artifact.digest for event in fresh if event.artifact is not None}
+        retained = self._retained(key)
+        self.artifacts.remove_objects(key, freed)
         return Erasure(
             tuple(event.id for event in fresh), already, len(freed), len(held) - len(freed),
-            tuple(each.pointer for each in appended), retained=self._retained(key),
+            tuple(each.pointer for each in appended), retained=retained,
         )  # fmt: skip
 
     def _retained(self, key: int) -> str:
@@ -267,7 +282,7 @@ class PostgresLog(AppendVerbs):
 
 _RECORDS = [Kind.ERASURE.number, Kind.LOSS.number]
 _DESTROY = (
-    "SELECT erase_1(%s, ARRAY (SELECT position FROM event WHERE namespace = %s AND id = ANY (%s) "
+    "SELECT gone_object FROM erase_1(%s, ARRAY (SELECT position FROM event WHERE namespace = %s AND id = ANY (%s) "
     "AND body IS NOT NULL AND kind <> ALL (%s)))"
 )
 

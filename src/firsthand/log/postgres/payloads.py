@@ -1,58 +1,87 @@
-"""Large payloads in the database: pieces of a MiB, each compressed by itself, addressed by their SHA-256.
+"""Large payloads: pieces of a MiB, each compressed (and sealed) by itself, addressed by the SHA-256 of the whole.
 
-The invariant: a payload that is read whole is checked against its address; a range reads the pieces that hold it.
-Pieces that no event came to hold are found by `listing`; they are left by a crash between `put` and the append.
+Up to a size they lie in the database, one row a piece. Larger ones lie in an object store (`objects`), the pieces one
+behind the other; their one row is the manifest: where each piece ends, with its checksum. An object is written before
+its row, the row before the event; an event whose payload has no row is refused. So no event points to nothing.
+
+The invariant: a payload that is read whole is checked against its address, a piece of an object against its checksum.
+What no event came to hold is found and removed by `sweep`, once it is old.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import os
+import struct
+import tempfile
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate, pairwise
+from typing import IO
+from zlib import crc32
 
-from firsthand.errors import InvalidDraft, StoreDamaged
+from firsthand.errors import InvalidDraft, StoreDamaged, StoreError, StoreFailed
 from firsthand.event import Artifact, ByteSource
 from firsthand.log import compression
+from firsthand.log.payload import PIECE_BYTES, check_range, head_of, pieces_of
 from firsthand.log.preview import Previewer
+from firsthand.value import value
 
 from .connection import Connections
+from .objects import ObjectStore
 from .seal import Seal
 
-PIECE_BYTES = 1 << 20
-PAYLOAD_BYTES_MAX = 1 << 30
+PAYLOAD_BYTES_MAX, OBJECT_BYTES_MAX = 1 << 30, 64 << 30
+SWEEP_S = 86_400.0
+"""What no event holds is removed once it is so old: until then its append may be on its way."""
+MANIFEST = -1
+"""The number of the piece that says where the others lie in their object."""
+SPOOL_BYTES = 8 << 20
+_PLACE = struct.Struct("<II")
+
+
+@value
+class _Staged:
+    """A payload read to its end: its compressed pieces one behind the other, and where each begins and ends."""
+
+    artifact: Artifact
+    file: IO[bytes]
+    ends: tuple[int, ...]
+
+    def pieces(self) -> Iterator[bytes]:
+        """Read the pieces, from the first one."""
+        self.file.seek(0)
+        yield from (self.file.read(end - begin) for begin, end in pairwise((0, *self.ends)))
 
 
 class Payloads:
-    """The payloads of one store that lie in its database."""
+    """The large payloads of one store.
 
-    def __init__(self, connections: Connections, seal: Seal) -> None:
-        self._connections, self._seal = connections, seal
+    Args:
+        objects: where those over ``over`` bytes lie; None has all of them in the database.
+    """
+
+    def __init__(self, connections: Connections, seal: Seal, objects: ObjectStore | None, over: int) -> None:
+        self._connections, self._seal, self._objects, self._over = connections, seal, objects, over
 
     def put(self, namespace_key: int, source: bytes | ByteSource) -> Artifact:
         """Keep a payload; on return it is durable."""
-        return self._put(namespace_key, source if isinstance(source, bytes) else b"", source)
+        return self._put(namespace_key, b"", source)
 
     def take(self, namespace_key: int, source: ByteSource, inline_max: int) -> bytes | Artifact:
         """Read a source once: give it back as bytes if it is short, else keep it."""
-        head = b""
-        while len(head) <= inline_max:
-            piece = _read(source, inline_max + 1 - len(head))
-            if not piece:
-                return head
-            head += piece
-        return self._put(namespace_key, head, source)
+        head = head_of(source, inline_max)
+        return head if len(head) <= inline_max else self._put(namespace_key, head, source)
 
     def present(self, namespace_key: int, digest: bytes) -> bool:
         """Say whether a payload is there, without reading it."""
         with self._connections.reading(namespace_key) as db:
-            sql = "SELECT FROM artifact WHERE namespace = %s AND digest = %s AND piece = 0"
+            sql = "SELECT FROM artifact WHERE namespace = %s AND digest = %s AND piece <= 0"
             return db.execute(sql, (namespace_key, digest)).fetchone() is not None
 
     def pieces(self, namespace_key: int, artifact: Artifact, start: int = 0, end: int | None = None) -> Iterator[bytes]:
         """Yield a payload, or a range of it, in pieces of at most 1 MiB."""
-        end = artifact.size_bytes if end is None else min(end, artifact.size_bytes)
-        if start < 0 or (end < start <= artifact.size_bytes):
-            raise ValueError(f"a range runs forward from 0; got {start} to {end}")
-        return self._pieces(namespace_key, artifact, start, end)
+        return self._pieces(namespace_key, artifact, start, check_range(start, end, artifact.size_bytes))
 
     def verify(self, namespace_key: int, artifact: Artifact) -> str | None:
         """Read a whole payload; None if it is as written, else what is wrong."""
@@ -64,31 +93,61 @@ class Payloads:
         return None
 
     def remove(self, namespace_key: int, digest: bytes) -> bool:  # noqa: ARG002 - the port
-        """Nothing: `erase` takes the pieces of what no event holds along, in its own transaction."""
+        """Nothing: `erase` takes the rows of what no event holds along, in its own transaction."""
         return False
 
     def listing(self, namespace_key: int) -> Iterator[bytes]:
         """Yield the digests of a namespace's payloads, in order."""
         with self._connections.reading(namespace_key) as db:
-            sql = "SELECT digest FROM artifact WHERE namespace = %s AND piece = 0 ORDER BY digest"
+            sql = "SELECT digest FROM artifact WHERE namespace = %s AND piece <= 0 ORDER BY digest"
             rows = db.execute(sql, (namespace_key,)).fetchall()
         return iter([row[0] for row in rows])
 
+    def remove_objects(self, namespace_key: int, objects: Sequence[bytes | None]) -> int:
+        """Destroy objects whose rows are gone; give how many there were.
+
+        Raises:
+            StoreFailed: some are still there, and go with a later sweep.
+        """
+        names = [name for name in objects if name is not None]
+        if not names:
+            return 0
+        assert self._objects is not None, "a store with objects is not opened without them"
+        try:
+            return sum(self._objects.remove(_name(namespace_key, name)) for name in names)
+        except StoreError as error:
+            raise StoreFailed(
+                f"the events are erased, but not all of their {len(names):,} objects could be removed ({error}). "
+                "In a day, when they count as left behind, run: firsthand store prune payloads"
+            ) from error
+
+    def sweep(self, namespace_key: int, older_than_s: float = SWEEP_S) -> int:
+        """Remove what no event came to hold and is at least so old; give how many payloads and objects that were."""
+        before = datetime.now(UTC) - timedelta(seconds=older_than_s)
+        with self._connections.reading(namespace_key) as db:
+            rows = db.execute("SELECT gone_object FROM sweep_1(%s, %s)", (namespace_key, before)).fetchall()
+        self.remove_objects(namespace_key, [row[0] for row in rows])
+        if self._seal.on and (unforgotten := self._seal.forget(namespace_key)):
+            raise StoreFailed(f"keys of what no event holds could not be forgotten: {unforgotten}. Prune again.")
+        if self._objects is None:
+            return len(rows)
+        listed = set(self._objects.listing(_folder(namespace_key), older_than_s))  # before the rows are read
+        with self._connections.reading(namespace_key) as db:
+            sql = "SELECT object FROM artifact WHERE namespace = %s AND object IS NOT NULL"
+            listed -= {_name(namespace_key, row[0]) for row in db.execute(sql, (namespace_key,)).fetchall()}
+        return len(rows) + sum(self._objects.remove(name) for name in listed)
+
+    # reading -----------------------------------------------------------------------------------------
+
     def _pieces(self, namespace_key: int, artifact: Artifact, start: int, end: int) -> Iterator[bytes]:
         digest, number = hashlib.sha256(), start // PIECE_BYTES
-        sql = "SELECT bytes FROM artifact WHERE namespace = %s AND digest = %s AND piece = %s"
+        manifest: tuple[str, list[tuple[int, int, int]]] | None = None
         while number * PIECE_BYTES < end:
-            with self._connections.reading(namespace_key) as db:
-                row = db.execute(sql, (namespace_key, artifact.digest, number)).fetchone()
-            if row is None:
-                raise _damaged(artifact, f"piece {number} of it is missing")
-            content = self._seal.open_piece(namespace_key, artifact.digest, number, row[0])
-            if content is None:
-                raise _damaged(artifact, "its key was forgotten: it was erased later than this database stands")
-            try:
-                piece = compression.decompress(content)
-            except ValueError as error:
-                raise _damaged(artifact, f"piece {number} of it is damaged ({error})") from error
+            stored = None if manifest is not None else self._row(namespace_key, artifact, number)
+            if stored is None:
+                manifest = manifest or self._manifest(namespace_key, artifact)
+                stored = self._of_object(artifact, number, *manifest)
+            piece = self._plain(namespace_key, artifact, number, stored)
             digest.update(piece)
             at = number * PIECE_BYTES
             yield piece[max(0, start - at) : end - at]
@@ -96,44 +155,119 @@ class Payloads:
         if start == 0 and end == artifact.size_bytes and digest.digest() != artifact.digest:
             raise _damaged(artifact, f"it has the SHA-256 {digest.hexdigest()}")
 
+    def _row(self, namespace_key: int, artifact: Artifact, number: int) -> bytes | None:
+        sql = "SELECT bytes FROM artifact WHERE namespace = %s AND digest = %s AND piece = %s"
+        with self._connections.reading(namespace_key) as db:
+            row = db.execute(sql, (namespace_key, artifact.digest, number), binary=True).fetchone()
+        return None if row is None else row[0]
+
+    def _manifest(self, namespace_key: int, artifact: Artifact) -> tuple[str, list[tuple[int, int, int]]]:
+        """Give the name of a payload's object, and where its pieces begin and end in it, with their checksums."""
+        sql = "SELECT object, bytes FROM artifact WHERE namespace = %s AND digest = %s AND piece = %s"
+        with self._connections.reading(namespace_key) as db:
+            row = db.execute(sql, (namespace_key, artifact.digest, MANIFEST)).fetchone()
+        if row is None:
+            raise _damaged(artifact, "it, or a piece of it, is missing")
+        try:
+            places = list(_PLACE.iter_unpack(self._plain(namespace_key, artifact, MANIFEST, row[1])))
+        except struct.error as error:
+            raise _damaged(artifact, "its manifest is damaged") from error
+        ends = [0, *accumulate(size for size, _ in places)]
+        return _name(namespace_key, row[0]), [
+            (begin, end, checksum) for (begin, end), (_, checksum) in zip(pairwise(ends), places, strict=True)
+        ]
+
+    def _of_object(self, artifact: Artifact, number: int, name: str, places: list[tuple[int, int, int]]) -> bytes:
+        if self._objects is None:
+            raise _damaged(artifact, "it lies in an object store, and none is open; set FIRSTHAND_OBJECTS")
+        if number >= len(places):
+            raise _damaged(artifact, f"piece {number} of it is missing")
+        begin, end, checksum = places[number]
+        stored = self._objects.read(name, begin, end - begin)
+        if stored is None:
+            raise _damaged(artifact, f"its object {name} in {self._objects.address} is missing")
+        if len(stored) != end - begin or crc32(stored) != checksum:
+            raise _damaged(artifact, f"piece {number} of its object {name} in {self._objects.address} is damaged")
+        return stored
+
+    def _plain(self, namespace_key: int, artifact: Artifact, number: int, stored: bytes) -> bytes:
+        """Give the bytes of a piece as it is kept."""
+        content = self._seal.open_piece(namespace_key, artifact.digest, number, stored)
+        if content is None:
+            raise _damaged(artifact, "its key was forgotten: it was erased later than this database stands")
+        try:
+            return compression.decompress(content)
+        except ValueError as error:
+            raise _damaged(artifact, f"piece {number} of it is damaged ({error})") from error
+
+    # writing -----------------------------------------------------------------------------------------
+
     def _put(self, namespace_key: int, head: bytes, source: bytes | ByteSource) -> Artifact:
-        digest, previewer, size, pieces = hashlib.sha256(), Previewer(), 0, []
-        for piece in _pieces_of(head, source):
-            size += len(piece)
-            if size > PAYLOAD_BYTES_MAX:
-                raise InvalidDraft(f"a payload in PostgreSQL has at most {PAYLOAD_BYTES_MAX:,} bytes; split it")
-            digest.update(piece)
-            previewer.feed(piece)
-            pieces.append(compression.compress(piece))
-        artifact = Artifact(digest.digest(), size, previewer.finish())
-        leaf = self._seal.leaf()
-        with self._connections.use() as db, db.transaction():
-            for number, piece in enumerate(pieces):
-                content = self._seal.piece(namespace_key, artifact.digest, number, leaf, piece)
-                db.execute("SELECT put_piece_1(%s, %s, %s, %b)", (namespace_key, artifact.digest, number, content))
+        with tempfile.SpooledTemporaryFile(SPOOL_BYTES) as file:
+            staged = self._staged(file, head, source)
+            artifact = staged.artifact
+            with self._connections.use() as db:
+                row = db.execute("SELECT keep_1(%s, %s)", (namespace_key, artifact.digest)).fetchone()
+            if row is not None and row[0]:
+                return artifact
+            if self._objects is not None and artifact.size_bytes > self._over:
+                self._put_object(namespace_key, staged, self._objects)
+                return artifact
+            with self._connections.use() as db, db.transaction():
+                for number, stored in enumerate(self._sealed(namespace_key, staged)):
+                    sql = "SELECT put_piece_1(%s, %s, %s, %b, NULL, NULL)"
+                    db.execute(sql, (namespace_key, artifact.digest, number, stored))
         return artifact
 
+    def _staged(self, file: IO[bytes], head: bytes, source: bytes | ByteSource) -> _Staged:
+        digest, previewer, size, ends = hashlib.sha256(), Previewer(), 0, []
+        most = PAYLOAD_BYTES_MAX if self._objects is None else OBJECT_BYTES_MAX
+        for piece in pieces_of(head, source):
+            size += len(piece)
+            if size > most:
+                advice = " or name an object store in FIRSTHAND_OBJECTS" if self._objects is None else ""
+                raise InvalidDraft(f"a payload has at most {most:,} bytes here; split it{advice}")
+            digest.update(piece)
+            previewer.feed(piece)
+            file.write(compression.compress(piece))
+            ends.append(file.tell())
+        return _Staged(Artifact(digest.digest(), size, previewer.finish()), file, tuple(ends))
 
-def _pieces_of(head: bytes, source: bytes | ByteSource) -> Iterator[bytes]:
-    """Yield all of a payload in pieces of `PIECE_BYTES`, but for the last one."""
-    rest = head
-    while True:
-        while len(rest) < PIECE_BYTES and not isinstance(source, bytes):
-            piece = _read(source, PIECE_BYTES - len(rest))
-            if not piece:
-                break
-            rest += piece
-        if not rest:
-            return
-        yield rest[:PIECE_BYTES]
-        rest = rest[PIECE_BYTES:]
+    def _sealed(self, namespace_key: int, staged: _Staged, leaf: int | None = None) -> Iterator[bytes]:
+        """Give the pieces as they are kept, all under one leaf."""
+        leaf = self._seal.leaf() if leaf is None else leaf
+        for number, piece in enumerate(staged.pieces()):
+            yield self._seal.piece(namespace_key, staged.artifact.digest, number, leaf, piece)
+
+    def _put_object(self, namespace_key: int, staged: _Staged, objects: ObjectStore) -> None:
+        """Upload an object under a name of its own, then say in the database where it is."""
+        name, places = os.urandom(16), list[tuple[int, int]]()
+
+        leaf = self._seal.leaf()
+
+        def pieces() -> Iterator[bytes]:
+            for stored in self._sealed(namespace_key, staged, leaf):
+                places.append((len(stored), crc32(stored)))
+                yield stored
+
+        objects.put(_name(namespace_key, name), pieces())
+        listed = compression.compress(b"".join(_PLACE.pack(*place) for place in places))
+        manifest = self._seal.piece(namespace_key, staged.artifact.digest, MANIFEST, leaf, listed)
+        with self._connections.use() as db:
+            row = db.execute(
+                "SELECT put_piece_1(%s, %s, %s, %b, %b, %s)",
+                (namespace_key, staged.artifact.digest, MANIFEST, manifest, name, sum(size for size, _ in places)),
+            ).fetchone()
+        if row is None or row[0] != name:  # somebody put the same payload meanwhile
+            objects.remove(_name(namespace_key, name))
 
 
-def _read(source: ByteSource, size: int) -> bytes:
-    piece = source.read(size)
-    if not isinstance(piece, bytes):
-        raise InvalidDraft(f"expected a binary file, whose read() gives bytes; got {type(piece).__name__}")
-    return piece
+def _folder(namespace_key: int) -> str:
+    return f"{namespace_key:016x}"
+
+
+def _name(namespace_key: int, name: bytes) -> str:
+    return f"{_folder(namespace_key)}/{name.hex()}"
 
 
 def _damaged(artifact: Artifact, what: str) -> StoreDamaged:

@@ -243,8 +243,10 @@ class ReplicatedLog:
         return self.local.backup(target)
 
     def prune(self, names: Collection[str]) -> None:
-        """Remove what can be made again of the replica."""
+        """Remove what can be made again of the replica, and payloads that no event of the engine came to hold."""
         self.local.prune(names)
+        if "payloads" in names:
+            self.engine.artifacts.sweep(self.engine.namespace_key(self.namespace))
 
     def cursor(self, namespace: str, source: str) -> str | None:
         """Give how far a source on this machine was read."""

@@ -21,6 +21,7 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ from firsthand.log.expansion import PieceSource
 from firsthand.log.prepare import Batch, Prepared, Restored
 from firsthand.log.rows import body_of, header_of
 from firsthand.log.sqlite.log import Log
+from firsthand.log.sqlite.prune import sweep
 from firsthand.moment import Moment
 from firsthand.value import replace, value
 
@@ -44,7 +46,6 @@ STEP_EVENTS = 2_000
 HEADER_EVENTS = 20_000
 """Between two headers, while a folder follows from far behind."""
 _DAMAGED = (StoreDamaged, NotAStore, StoreNewer, AppendError)
-_USED = "SELECT EXISTS (SELECT 1 FROM artifact_use WHERE namespace = ? AND digest = ?)"
 
 
 @value
@@ -108,7 +109,7 @@ class ReplicaFolder:
         except _DAMAGED as error:
             why = f"it was damaged ({error})"
         if log is not None and not why:
-            self._sweep(log)
+            log.exclusively(partial(sweep, artifacts=log.artifacts, older_than_s=0))  # left by a kill
             return log
         if log is not None:
             log.close()
@@ -134,17 +135,6 @@ class ReplicaFolder:
         if end < position:
             return f"the store ends at {end} and has lost head {seen}: it was restored from an older copy"
         return f"the store has another past than head {seen}: it was restored from an older copy, and written to"
-
-    def _sweep(self, log: Log) -> None:
-        """Remove payloads whose events never came, since a kill stood between them."""
-        key = log.namespace_key(self.namespace)
-
-        def remove(db: Any) -> None:
-            for digest in [*log.artifacts.listing(key)]:
-                if not db.execute(_USED, (key, digest)).get:
-                    log.artifacts.remove(key, digest)
-
-        log.exclusively(remove)
 
     def _discard(self, why: str) -> None:
         """Move the folder away and remove it; who else has it open finds it replaced."""

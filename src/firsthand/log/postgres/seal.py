@@ -218,7 +218,7 @@ def _bound_event(namespace: int, identifier: bytes, position: int) -> bytes:
 
 
 def _bound_piece(namespace: int, digest: bytes, number: int) -> bytes:
-    return struct.pack(">BQ32sQ", 1, namespace, digest, number)
+    return struct.pack(">BQ32sq", 1, namespace, digest, number)
 
 
 @cache

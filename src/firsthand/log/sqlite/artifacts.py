@@ -20,13 +20,14 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from firsthand.errors import FirsthandError, InvalidDraft, StoreDamaged, StoreFailed
 from firsthand.event import Artifact, ByteSource
 from firsthand.log.disk import Disk
+from firsthand.log.payload import check_range, head_of, pieces_of
 from firsthand.log.preview import Previewer
 from firsthand.log.seekable import FRAME_BYTES, Frames, FrameWriter, Unreadable
 from firsthand.value import value
@@ -80,15 +81,8 @@ class ArtifactStore:
         Raises:
             As `put` does.
         """
-        pieces: list[bytes] = []
-        size = 0
-        while size <= inline_max:
-            piece = _read(source, inline_max + 1 - size)
-            if not piece:
-                return b"".join(pieces)
-            pieces.append(piece)
-            size += len(piece)
-        return self._put(namespace_key, b"".join(pieces), source)
+        head = head_of(source, inline_max)
+        return head if len(head) <= inline_max else self._put(namespace_key, head, source)
 
     def present(self, namespace_key: int, digest: bytes) -> bool:
         """Say whether something stands at the address: one look, nothing is read."""
@@ -105,10 +99,7 @@ class ArtifactStore:
             ValueError: the range is negative or runs backwards.
             StoreDamaged: the file is missing, cut off, changed or another payload.
         """
-        end = artifact.size_bytes if end is None else min(end, artifact.size_bytes)
-        if start < 0 or (end < start <= artifact.size_bytes):
-            raise ValueError(f"a range runs forward from 0; got {start} to {end}")
-        return self._pieces(namespace_key, artifact, start, end)
+        return self._pieces(namespace_key, artifact, start, check_range(start, end, artifact.size_bytes))
 
     def verify(self, namespace_key: int, artifact: Artifact) -> str | None:
         """Read a whole artifact and every byte of its file; None if all is as written, else what is wrong."""
@@ -186,6 +177,13 @@ class ArtifactStore:
             removed += self._destroy(path)
         return removed
 
+    def remove_old(self, namespace_key: int, digests: Sequence[bytes], older_than_seconds: float) -> None:
+        """Destroy those of some artifacts that are so old."""
+        for digest in digests:
+            modified = self._disk.modified(self._path(namespace_key, digest))
+            if modified is not None and time.time() - modified >= older_than_seconds:
+                self.remove(namespace_key, digest)
+
     # writing -------------------------------------------------------------------------------------
 
     def _put(self, namespace_key: int, first: bytes, source: bytes | ByteSource) -> Artifact:
@@ -209,7 +207,7 @@ class ArtifactStore:
         path = self._incoming("put-")
         with _new_file(self._disk, path) as write:
             frames = FrameWriter(write)
-            for piece in _pieces_of(first, source):
+            for piece in pieces_of(first, source):
                 size += len(piece)
                 if size > ARTIFACT_BYTES_MAX:
                     raise InvalidDraft(f"a payload has at most {ARTIFACT_BYTES_MAX:,} bytes; split it into several")
@@ -344,31 +342,6 @@ def _damaged(artifact: Artifact, wrong: str) -> StoreDamaged:
         f"the artifact {artifact.digest.hex()} of {artifact.size_bytes:,} bytes is not as it was written: {wrong}. "
         "Restore its file from a backup, or append the payload again."
     )
-
-
-def _pieces_of(first: bytes, source: bytes | ByteSource) -> Iterator[bytes]:
-    if isinstance(source, bytes):
-        view = memoryview(source)
-        for at in range(0, len(source), FRAME_BYTES):
-            yield bytes(view[at : at + FRAME_BYTES])
-        return
-    if first:
-        yield first
-    while piece := _read(source, FRAME_BYTES):
-        yield piece
-
-
-def _read(source: ByteSource, size: int) -> bytes:
-    piece: object = source.read(size)
-    if not isinstance(piece, bytes):
-        raise InvalidDraft(
-            f"a payload's source gives bytes; this one gave {type(piece).__name__}. Open the file in binary mode."
-        )
-    if len(piece) > size:
-        raise InvalidDraft(
-            f"a payload's source gives at most the {size:,} bytes asked for; this one gave {len(piece):,}"
-        )
-    return piece
 
 
 def _tidy(disk: Disk, path: Path, error: BaseException) -> None:

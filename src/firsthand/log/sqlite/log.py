@@ -15,6 +15,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -56,11 +57,12 @@ from .append import Appender, LogBehind
 from .artifacts import ArtifactStore
 from .backup import backup
 from .erase import erase, follow
-from .index_files import LEFT_OUT, IndexFiles, namespaces_in
+from .index_files import LEFT_OUT, IndexFiles
 from .index_port import FollowingIndex, TransactionIndex
 from .inodes import Inodes, inode_of
 from .mark import Marks
 from .mend import Comparison, Lack, drop_copies, lacking, set_aside
+from .prune import prune, reset
 from .queue import Ticket, WriterQueue
 from .read import Reader
 from .rebuild import rebuild
@@ -419,7 +421,7 @@ class Log(AppendVerbs):
         Args:
             progress: called with the events read and those there are.
         """
-        self.exclusively(self._reset_followers)
+        self.exclusively(partial(reset, followers=self._followers))
         done = [rebuild(index, self.reader, self.index_files, self.exclusively, progress) for index in self._indexes]
         return Rebuilt(
             sum(rebuilt.events for rebuilt in done), tuple(sorted({at for rebuilt in done for at in rebuilt.damaged}))
@@ -427,24 +429,8 @@ class Log(AppendVerbs):
 
     def prune(self, names: Collection[str]) -> None:
         """Remove what can be made again; see `storage.PRUNABLE`."""
-
-        def remove(db: apsw.Connection) -> None:
-            for namespace in namespaces_in(self.root) if "index" in names else ():
-                self.index_files.renew(namespace)
-            if "vectors" in names:
-                self._reset_followers(db)
-            if {"vectors", "pages"} & {*names}:
-                db.execute("VACUUM").fetchall()
-                db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-            if "damaged" in names:
-                drop_copies(self.root, self._disk)
-
-        self.exclusively(remove)
-
-    def _reset_followers(self, db: apsw.Connection) -> None:
-        with db:
-            for follower in self._followers:
-                follower.reset(db)
+        parts = self.root, self.index_files, self._followers, self.artifacts, self._disk
+        self.exclusively(lambda db: prune(db, names, *parts))
 
     def flush_indexes(self, namespace: str) -> None:
         """Leave nothing of a namespace's newest events to be indexed with later ones."""

@@ -74,12 +74,16 @@ CREATE TABLE artifact_use (
   PRIMARY KEY (namespace, digest, position)
 );
 
--- Payloads that are too large for a row of their event, in pieces; larger ones lie in an object store.
+-- Payloads that are too large for a row of their event, in pieces. Larger ones lie in an object store: their one row
+-- is piece -1, the manifest of the object.
 CREATE TABLE artifact (
   namespace bigint NOT NULL,
   digest    bytea NOT NULL,
   piece     integer NOT NULL,
   bytes     bytea NOT NULL,
+  object    bytea,                         -- the object's name; null where the bytes are here
+  size      bigint,                        -- of the object
+  stored    timestamptz NOT NULL DEFAULT now(),  -- or last asked for; what no event holds goes some time after it
   PRIMARY KEY (namespace, digest, piece)
 );
 ALTER TABLE artifact ALTER COLUMN bytes SET STORAGE EXTERNAL;
@@ -105,7 +109,7 @@ DECLARE
   excess text;
 BEGIN
   IF cardinality(artifact_digests) > 0 THEN
-    added := added + (SELECT coalesce(sum(octet_length(artifact.bytes)), 0) FROM artifact
+    added := added + (SELECT coalesce(sum(coalesce(artifact.size, octet_length(artifact.bytes))), 0) FROM artifact
       WHERE artifact.namespace = of_namespace AND digest = ANY (artifact_digests));
   END IF;
   IF old_position = 0 THEN
@@ -174,8 +178,8 @@ BEGIN
 END $$;
 
 -- Destroy the content of events, and what held their payloads; the erasure itself is appended in the same transaction.
--- Gives the digests that no event holds any more.
-CREATE FUNCTION erase_1(of_namespace bigint, positions bigint[]) RETURNS SETOF bytea
+-- Gives the digests that no event holds any more, with the objects that they lay in.
+CREATE FUNCTION erase_1(of_namespace bigint, positions bigint[]) RETURNS TABLE (gone_digest bytea, gone_object bytea)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
   freed bytea[];
@@ -194,8 +198,9 @@ BEGIN
       SELECT FROM artifact_use WHERE artifact_use.namespace = of_namespace AND artifact_use.digest = each));
   INSERT INTO forgotten (namespace, key) SELECT DISTINCT of_namespace, substring(bytes FROM 1 FOR 16) FROM artifact
     WHERE namespace = of_namespace AND digest = ANY (freed) AND get_byte(bytes, 0) = 3 ON CONFLICT DO NOTHING;
-  DELETE FROM artifact WHERE namespace = of_namespace AND digest = ANY (freed);
-  RETURN QUERY SELECT unnest(freed);
+  RETURN QUERY WITH rows AS (
+    DELETE FROM artifact WHERE namespace = of_namespace AND digest = ANY (freed) RETURNING digest, piece, object
+  ) SELECT digest, object FROM rows WHERE piece <= 0;
 END $$;
 
 -- Note that keys of erased content were forgotten.
@@ -205,12 +210,51 @@ LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
     AND namespace = nullif(current_setting('firsthand.namespace', true), '')::bigint
 $$;
 
--- Keep a piece of a payload; the same piece again changes nothing.
-CREATE FUNCTION put_piece_1(of_namespace bigint, of_digest bytea, number integer, content bytea) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
-  INSERT INTO artifact (namespace, digest, piece, bytes) VALUES (of_namespace, of_digest, number, content)
-    ON CONFLICT DO NOTHING
+-- Keep a piece of a payload, or the manifest of its object; the same piece again changes nothing. Gives the object.
+CREATE FUNCTION put_piece_1(
+  of_namespace bigint, of_digest bytea, number integer, content bytea, of_object bytea, of_size bigint
+) RETURNS bytea LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+  INSERT INTO artifact (namespace, digest, piece, bytes, object, size)
+    VALUES (of_namespace, of_digest, number, content, of_object, of_size)
+    ON CONFLICT (namespace, digest, piece) DO UPDATE SET stored = now() RETURNING object
 $$;
+
+-- Say whether a payload is there already; then it stays for a while, whatever becomes of its holders' appends.
+CREATE FUNCTION keep_1(of_namespace bigint, of_digest bytea) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+  UPDATE artifact SET stored = now() WHERE namespace = of_namespace AND digest = of_digest AND piece <= 0;
+  RETURN FOUND;
+END $$;
+
+-- Remove the payloads that no event came to hold and that were stored before a time. Gives what `erase_1` gives.
+CREATE FUNCTION sweep_1(of_namespace bigint, before timestamptz) RETURNS TABLE (gone_digest bytea, gone_object bytea)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+  spare bytea[];
+BEGIN
+  IF nullif(current_setting('firsthand.namespace', true), '')::bigint IS DISTINCT FROM of_namespace THEN
+    RAISE EXCEPTION 'the transaction has named another namespace' USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  PERFORM FROM namespace WHERE namespace.namespace = of_namespace FOR UPDATE;  -- no append comes between
+  spare := ARRAY (
+    SELECT digest FROM artifact WHERE namespace = of_namespace AND piece <= 0 AND stored <= before AND NOT EXISTS (
+      SELECT FROM artifact_use WHERE artifact_use.namespace = of_namespace AND artifact_use.digest = artifact.digest));
+  INSERT INTO forgotten (namespace, key) SELECT DISTINCT of_namespace, substring(bytes FROM 1 FOR 16) FROM artifact
+    WHERE namespace = of_namespace AND digest = ANY (spare) AND get_byte(bytes, 0) = 3 ON CONFLICT DO NOTHING;
+  RETURN QUERY WITH rows AS (
+    DELETE FROM artifact WHERE namespace = of_namespace AND digest = ANY (spare) RETURNING digest, piece, object
+  ) SELECT digest, object FROM rows WHERE piece <= 0;
+END $$;
+
+-- Note where the objects of the store are, if it says what the caller has read; it is said to who opens it otherwise.
+CREATE FUNCTION name_objects_1(address bytea, known bytea) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+  INSERT INTO store (key, value) VALUES ('objects', address)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE store.value = known;
+  RETURN FOUND;
+END $$;
 
 -- The application reads rows of the namespace that it has named, and calls the functions. Row-level security is not
 -- forced on the owner: an online move of a shard would lose rows of an owner that it binds.
