@@ -24,7 +24,16 @@ def user(text: str, **fields: Any) -> Draft:
 
 
 class LogSuite:
-    """Inherit it and give a fixture ``log``, empty, and ``again``, which opens the same store once more."""
+    """Inherit it and give a fixture ``log``, empty, and ``again``, which opens the same store once more.
+
+    I1 acknowledged is durable: test_an_acknowledged_event_is_there_for_others_at_once (and tests/postgres)
+    I2, I3 positions 1 to n, visible in order; none is skipped: test_many_writers_..., test_a_reader_waits_...
+    I4 retries and expectations: test_a_retry_..., test_other_bytes_..., test_a_stale_expectation_...
+    I5 all or none, and a refused ticket stops nobody: test_several_sessions_..., test_a_refused_append_...
+    I6 one export, one head, the same pointers: test_an_export_restored_...
+    I7 nothing without its namespace: test_another_namespace_reads_nothing
+    I8 erasure keeps the chain: test_erasure_...
+    """
 
     def _append(self, log, *texts: str, session: str = "s", namespace: str = NAMESPACE, **options):
         return log.append([user(text) for text in texts], namespace=namespace, session=session, **options)
@@ -146,6 +155,40 @@ class LogSuite:
         assert sorted(acknowledged) == [(event.position, event.text) for event in self._events(log)]
         assert seen == list(range(1, 97))
 
+    def test_a_refused_append_stops_no_other(self, log, again) -> None:
+        """Of eight appends at once, those alone are refused that have a taken id or a stale expectation."""
+        taken = IdMaker()()
+        log.append([user("taken", id=taken)], namespace=NAMESPACE, session="s")
+        handles, begun = (log, again()), threading.Barrier(8)
+
+        def write(number: int) -> str:
+            begun.wait()
+            options = {"expected_position": 99} if number % 4 == 1 else {}
+            draft = user(f"other {number}", id=taken) if number % 4 == 2 else user(f"text {number}")
+            try:
+                handles[number % 2].append([user("with it"), draft], namespace=NAMESPACE, session="s", **options)
+            except (IdConflict, StaleExpectation) as error:
+                return type(error).__name__
+            return "there"
+
+        with ThreadPoolExecutor(8) as pool:
+            outcomes = list(pool.map(write, range(8)))
+        assert outcomes == ["there", "StaleExpectation", "IdConflict", "there"] * 2
+        texts = [event.text for event in self._events(log)]
+        assert sorted(texts) == sorted(["taken", *["with it"] * 4, "text 0", "text 3", "text 4", "text 7"])
+        assert [event.position for event in self._events(log)] == list(range(1, 10))
+
+    def test_a_reader_waits_for_what_comes(self, log, again) -> None:
+        """`changed` gives at once what is there, waits for another handle's append, and ends when its time is over."""
+        self._append(log, "one")
+        assert log.reader.changed(NAMESPACE, 0, 60) == 1
+        assert log.reader.changed(NAMESPACE, 1, 0.01) == 1
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(log.reader.changed, NAMESPACE, 1, 60)
+            self._append(log, "elsewhere", namespace="other")
+            self._append(again(), "two")
+            assert waiting.result() == 2
+
     def test_sessions_are_listed_as_their_events_say(self, log) -> None:
         """A session's row counts its events and turns, and names its first and last position and its head."""
         self._append(log, "a", "b")
@@ -231,6 +274,11 @@ class LogSuite:
         out.seek(0)
         restore(other, out)
         assert other.reader.head(NAMESPACE) == log.reader.head(NAMESPACE)
+        for event in self._events(log):
+            there = other.reader.event(NAMESPACE, event.id)
+            assert (there.position, there.chain, there.commitment) == (event.position, event.chain, event.commitment)
+            if not event.erased:
+                assert list(other.reader.expand(NAMESPACE, parse(event.pointer))) == [log.reader.content(event)]
         back = io.BytesIO()
         other.export(back, namespace=NAMESPACE)
         back.seek(0)
@@ -238,7 +286,7 @@ class LogSuite:
         assert other.verify(namespace=NAMESPACE, heads=[log.verify(namespace=NAMESPACE).head]).ok
         other.close()
 
-    def test_a_changed_byte_is_named(self, log) -> None:
+    def test_a_whole_log_is_verified(self, log) -> None:
         """Verification of a whole log finds nothing, and counts what it read."""
         self._append(log, "one", "two")
         verified = log.verify(namespace=NAMESPACE)
