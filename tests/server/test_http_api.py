@@ -114,6 +114,12 @@ def test_bytes_are_given_by_ranges(client):
         ("/v1/recall", {"query": 5}, 400, "query of recall: expected a text or an object with the fields of Query"),
         ("/v1/append", {"session": "s", "events": [{"kind": "note", "content": 5}]}, 400,
          "expected a text or base64 in an object; got 5"),
+        ("/v1/verify", {"heads": 0}, 400, "heads of verify: expected a list; got 0"),
+        ("/v1/erase", {"addresses": 164}, 400, "addresses of erase: expected a list; got 164"),
+        ("/v1/fence", {"text": ["x"]}, 400, "text of fence: expected a text; got ['x']"),
+        ("/v1/retract", {"target": "x", "quote": "x", "by": 276}, 400, "by of retract: expected a text; got 276"),
+        ("/v1/append_messages", {"session": "m", "messages": [], "format": {}}, 400, "format of append_messages"),
+        ("/v1/sync/erasures", {}, 400, "expected a list"),
     ],
 )  # fmt: skip
 def test_what_is_asked_wrongly_is_a_problem_in_words(client, path, fields, status, words):

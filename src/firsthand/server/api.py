@@ -37,7 +37,12 @@ _MORE = {"fields": fields(Draft), "how": tuple(How.__annotations__)}
 _TYPES: dict[str, Any] = {
     "answer": Answer, "query": str | Query, "time": Moment | None, "trust": Trust, "limit": int, "after": int,
     "before": int | None, "as_of": int | None, "newest_first": bool, "deep": bool | None, "open_turn": bool,
-    "keep": bool, "expected_position": int | None,
+    "keep": bool, "expected_position": int | None, "session": str | None, "situations": list[str] | None,
+    **dict.fromkeys(("addresses", "heads", "within", "sources"), list[str]),
+    **dict.fromkeys(
+        ("reason", "containing", "by", "quote", "quote_old", "quote_new", "target", "old", "new", "subject", "text",
+         "label", "sort", "correction"), str),
+    **dict.fromkeys(("note", "source", "format"), str | None), "key": str,
 }  # fmt: skip
 """Of arguments that are not taken as JSON has them."""
 _FLAGS: dict[Any, bool] = {"true": True, "1": True, 1: True, "false": False, "0": False, 0: False}

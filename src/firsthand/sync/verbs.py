@@ -108,7 +108,7 @@ def erasures(memory: Memory, asked: dict[str, Any]) -> dict[str, list[str]]:
     if "quoting" in asked:
         here = [name for name in map(str, _list(asked["quoting"])) if erasable(memory, name)]
         return {"ids": quoting(memory, here)}
-    return {"ids": [name for pair in _pairs(asked["sessions"]) for name in erased_from(memory, *pair)]}
+    return {"ids": [name for pair in _pairs(asked.get("sessions")) for name in erased_from(memory, *pair)]}
 
 
 def erase(memory: Memory, asked: dict[str, Any]) -> dict[str, int]:
