@@ -178,17 +178,6 @@ class LogSuite:
         assert sorted(texts) == sorted(["taken", *["with it"] * 4, "text 0", "text 3", "text 4", "text 7"])
         assert [event.position for event in self._events(log)] == list(range(1, 10))
 
-    def test_a_reader_waits_for_what_comes(self, log, again) -> None:
-        """`changed` gives at once what is there, waits for another handle's append, and ends when its time is over."""
-        self._append(log, "one")
-        assert log.reader.changed(NAMESPACE, 0, 60) == 1
-        assert log.reader.changed(NAMESPACE, 1, 0.01) == 1
-        with ThreadPoolExecutor(1) as pool:
-            waiting = pool.submit(log.reader.changed, NAMESPACE, 1, 60)
-            self._append(log, "elsewhere", namespace="other")
-            self._append(again(), "two")
-            assert waiting.result() == 2
-
     def test_sessions_are_listed_as_their_events_say(self, log) -> None:
         """A session's row counts its events and turns, and names its first and last position and its head."""
         self._append(log, "a", "b")

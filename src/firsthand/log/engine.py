@@ -111,10 +111,6 @@ class LogReader(Protocol):
         """Read the next events of a namespace; none is ever skipped, whoever appends meanwhile."""
         ...
 
-    def changed(self, namespace: str, after: int, timeout_s: float) -> int:
-        """Wait until a namespace reaches beyond a position, at most so long; give its last position."""
-        ...
-
     def sessions(self, namespace: str) -> tuple[SessionInfo, ...]:
         """List a namespace's sessions, in the order they began."""
         ...

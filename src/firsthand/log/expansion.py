@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -16,8 +15,6 @@ from .loss import parse_loss
 from .payload import PayloadStore
 
 PIECE_BYTES = 1 << 20
-LOOK_S = 0.05
-"""Between two looks at a head: a read of one row. A NOTIFY would have all commits of a server take one lock."""
 ENTRIES_READ = 256
 
 
@@ -58,13 +55,6 @@ class Expansion(ABC):
             yield [entry for entry in read.entries if entry.event.position <= through]
             if after >= through:
                 return
-
-    def changed(self, namespace: str, after: int, timeout_s: float) -> int:
-        """Wait until a namespace reaches beyond a position, at most so long; give its last position."""
-        until = time.monotonic() + timeout_s
-        while (position := self.head(namespace)[0]) <= after and (left := until - time.monotonic()) > 0:
-            time.sleep(min(left, LOOK_S))
-        return position
 
     # bytes -----------------------------------------------------------------------------------------
 

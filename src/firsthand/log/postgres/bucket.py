@@ -37,7 +37,7 @@ class Bucket:
             self._store: Any = S3Store(
                 parts.netloc,
                 prefix=parts.path.strip("/") or None,
-                config=options,  # type: ignore[arg-type]
+                config=options,
                 client_options={"allow_http": plain, "connect_timeout": "5s"},
                 retry_config={"max_retries": TRIES_MAX, "retry_timeout": TRIES_S},
             )
