@@ -19,7 +19,7 @@ def test_an_erased_event_is_gone_everywhere(shell):
     assert said.lines[0].endswith(f"s: write to {SECRET} today")
     assert said.lines[1] == "erased 1 event and 0 artifacts"
     assert said.lines[2].startswith("recorded as fh:")
-    assert said.lines[3:] == ["looked for 3 strings drawn from it: 0 lead to an erased event", "the chain verifies"]
+    assert said.lines[-2:] == ["looked for 3 strings drawn from it: 0 lead to an erased event", "the chain verifies"]
     assert shell("recall", SECRET).code == 1
     assert shell("show", gone).code == 1
     assert shell("show", kept).out == b"something that stays"
