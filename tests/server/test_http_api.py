@@ -119,6 +119,8 @@ def test_bytes_are_given_by_ranges(client):
         ("/v1/fence", {"text": ["x"]}, 400, "text of fence: expected a text; got ['x']"),
         ("/v1/retract", {"target": "x", "quote": "x", "by": 276}, 400, "by of retract: expected a text; got 276"),
         ("/v1/append_messages", {"session": "m", "messages": [], "format": {}}, 400, "format of append_messages"),
+        ("/v1/append_messages", {"session": "m", "messages": 1}, 400, "messages of append_messages: expected a list"),
+        ("/v1/note", {"text": "x", "kind": "note"}, 400, "; unknown: kind"),
         ("/v1/sync/erasures", {}, 400, "expected a list"),
     ],
 )  # fmt: skip

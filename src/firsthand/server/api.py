@@ -32,7 +32,10 @@ EVENTS_MAX = 1_000
 EVENTS_USUAL = 100
 _RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})\Z")
 _CALLABLES = {"self", "rewrite", "progress"}
-_MORE = {"fields": fields(Draft), "how": tuple(How.__annotations__)}
+_MORE = {
+    "fields": tuple(name for name in fields(Draft) if name not in {"kind", "content"}),
+    "how": tuple(How.__annotations__),
+}
 """What a verb of `Memory` takes beyond its own arguments, by the name under which it takes them."""
 _TYPES: dict[str, Any] = {
     "answer": Answer, "query": str | Query, "time": Moment | None, "trust": Trust, "limit": int, "after": int,
@@ -42,7 +45,7 @@ _TYPES: dict[str, Any] = {
     **dict.fromkeys(
         ("reason", "containing", "by", "quote", "quote_old", "quote_new", "target", "old", "new", "subject", "text",
          "label", "sort", "correction"), str),
-    **dict.fromkeys(("note", "source", "format"), str | None), "key": str,
+    **dict.fromkeys(("note", "source", "format"), str | None), "key": str, "messages": list[dict[str, Any]],
 }  # fmt: skip
 """Of arguments that are not taken as JSON has them."""
 _FLAGS: dict[Any, bool] = {"true": True, "1": True, 1: True, "false": False, "0": False, 0: False}
