@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 
-import psycopg
 import pytest
-from postgres_server import APPLICATION, OWNER, PostgresServer, installations
+from empty_stores import make_database
+from postgres_server import PostgresServer, installations
 
-from firsthand.log.postgres.log import PostgresLog, make
-
-_numbers = itertools.count()
+from firsthand.log.postgres.log import PostgresLog
 
 
 @pytest.fixture(scope="module", params=list(installations()))
@@ -26,17 +23,6 @@ def server(request) -> Iterator[PostgresServer]:
 def database(server) -> str:
     """The name of a database with an empty store, which the application may use."""
     return make_database(server)
-
-
-def make_database(server: PostgresServer) -> str:
-    """Make a database with an empty store in it."""
-    name = f"store{next(_numbers)}"
-    with psycopg.connect(server.dsn("postgres"), autocommit=True) as db:
-        db.execute(f"CREATE DATABASE {name} OWNER {OWNER}")
-    make(server.dsn(OWNER, name))
-    with psycopg.connect(server.dsn("postgres"), autocommit=True) as db:
-        db.execute(f"GRANT firsthand_application TO {APPLICATION}")
-    return name
 
 
 @pytest.fixture

@@ -14,11 +14,11 @@ import requests
 import schemathesis
 import uvicorn
 from api_calls import Call, Judge, attack
+from empty_stores import make_database
 from hypothesis import HealthCheck, Phase, given, settings
 from postgres_server import installations
 from team_server import EVERY, Team
 
-from conftest import make_database
 from firsthand import Memory
 from firsthand.server import api
 from firsthand.server.daemon_stores import Stores

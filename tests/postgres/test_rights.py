@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
+from empty_stores import make_database
 from postgres_server import OWNER
 
 from firsthand.event import Draft, Kind
@@ -25,8 +26,6 @@ WHOLE = {"store", "version"}
 @pytest.fixture(scope="module")
 def filled(server) -> Iterator[str]:
     """A database in which two namespaces have events, a large payload and an erased one."""
-    from conftest import make_database
-
     name = make_database(server)
     log = PostgresLog(server.dsn(database=name))
     for namespace in (OURS, THEIRS):

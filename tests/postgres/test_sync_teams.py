@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from empty_stores import make_database
 from postgres_server import PostgresServer, installations
 from sync_suite import SyncSuite, heads, whats
 from team_server import Team
 
-from conftest import make_database
 from firsthand import Memory
 from firsthand.errors import FirsthandError
 from firsthand.sync.exchange import sync

@@ -17,13 +17,13 @@ from contextlib import ExitStack, closing
 import httpx
 import psycopg
 import pytest
+from empty_stores import make_database
 from memory_suite import MemorySuite
 from oidc_publisher import AUDIENCE, Publisher, token
 from postgres_server import PostgresServer, installations
 from starlette.routing import Route
 from team_server import EVERY, Team
 
-from conftest import make_database
 from firsthand import Draft, Kind
 from firsthand.agents.agent_tools import AgentTools
 from firsthand.cli.cli import main

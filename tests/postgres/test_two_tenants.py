@@ -12,10 +12,10 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 from api_calls import shapes
+from empty_stores import make_database
 from postgres_server import installations
 from team_server import EVERY, Team
 
-from conftest import make_database
 from firsthand.event import Draft, Kind
 from firsthand.server.teams.grants import AUDIT, TOOLS
 
