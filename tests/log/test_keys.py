@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import resource
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand.errors import InvalidArgument, KeyMissing
+from firsthand.errors import InvalidArgument, KeyMissing, StoreFailed
 from firsthand.log.postgres.keys import KeyRing, KeyTree, key_home
 
 LEAVES = st.integers(64, 127)  # of a tree of six levels
@@ -69,3 +73,32 @@ def test_a_home_is_a_folder_or_a_command(tmp_path) -> None:
     assert (first.read(1), second.read(1), key_home("", "a")) == (b"ring", None, None)
     with pytest.raises(InvalidArgument, match="got no program"):
         key_home("command: ", "a")
+
+
+def test_a_writer_that_was_cut_short_leaves_no_ring(tmp_path):
+    """What a writer left beside a ring when it died is overwritten and removed by the next write, whoever makes it."""
+    home = key_home(str(tmp_path), "a")
+    home.write(1, b"first")
+    folder = tmp_path / "a"
+    left, other = folder / f"{1:016x}.999999.new", folder / f"{2:016x}.999999.new"
+    for file in (left, other):
+        file.write_bytes(b"secret")
+    os.link(left, tmp_path / "same")  # what the disk has of it
+    home.write(1, b"second")
+    assert (home.read(1), left.exists(), other.read_bytes()) == (b"second", False, b"secret")
+    assert (tmp_path / "same").read_bytes() == bytes(6)
+
+
+def test_a_write_that_fails_leaves_nothing_of_the_ring(tmp_path):
+    """On a disk that takes half a ring the earlier one stays, with no file beside it and no file open."""
+    home = key_home(str(tmp_path), "a")
+    home.write(1, b"first")
+    files, (soft, hard) = len([*Path("/proc/self/fd").iterdir()]), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
+    try:
+        with pytest.raises(StoreFailed):
+            home.write(1, bytes(3_000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (home.read(1), [file.name for file in (tmp_path / "a").iterdir()]) == (b"first", [f"{1:016x}.json"])
+    assert len([*Path("/proc/self/fd").iterdir()]) == files

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
 import psycopg
@@ -98,3 +99,24 @@ def test_who_is_over_a_limit_stops_nobody(server, database, engine):
     for thread in threads:
         thread.join()
     assert outcomes == {("small", 5): "full", ("small", 1): "taken", ("large", 3): "taken"}
+
+
+def test_an_erasure_that_is_done_again_counts_once(server, database, engine):
+    """An erasure that shares a commit with an append over a limit is done again, and says what it destroyed once."""
+    (held,) = engine.append(notes(Random(2).randbytes(100_000)), namespace="shop", session="s")
+    limit(server, database, "shop", events_max=1)
+    committer, first = engine._committer, Ticket(0, ())
+    committer._leader = first
+    with ThreadPoolExecutor() as threads:
+        erasing = threads.submit(engine.erase, "shop", [held.id])
+        while len(committer._waiting) < 1:
+            threading.Event().wait(0.01)
+        appending = threads.submit(engine.append, notes(b"x"), namespace="shop", session="t")
+        while len(committer._waiting) < 2:
+            threading.Event().wait(0.01)
+        committer._leave(first)
+        with pytest.raises(StoreFull):
+            appending.result(30)
+        erasure = erasing.result(30)
+    assert (erasure.artifacts_removed, erasure.artifacts_kept) == (1, 0)
+    assert engine.verify(namespace="shop").ok

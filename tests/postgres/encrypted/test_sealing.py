@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import shutil
 import stat
+import time
 from concurrent.futures import ThreadPoolExecutor
 
+import psycopg
 import pytest
 from log_suite import NAMESPACE, LogSuite, user
 from postgres_server import OWNER
@@ -15,7 +17,10 @@ from sealed_stores import events_of, exported, key_file, remember
 from firsthand.cli.cli import main
 from firsthand.errors import InvalidArgument, KeyMissing, StoreDamaged, StoreError
 from firsthand.event import Draft, Kind
+from firsthand.log.postgres.keys import KeyRing
 from firsthand.log.postgres.log import PostgresLog, make
+from firsthand.log.postgres.reader import number_of
+from firsthand.log.postgres.seal import _KEY_LOCK
 from firsthand.log.restore import restore
 from firsthand.log.sqlite.log import Log
 
@@ -220,3 +225,37 @@ def test_many_writers_make_one_key(again) -> None:
         list(pool.map(lambda log: log.append([user("x")], namespace="fresh", session="s"), handles))
     assert events_of(again(), "fresh") == [b"x"] * 4
     assert handles[0].verify(namespace="fresh").ok
+
+
+def test_a_namespace_that_was_limited_first_gets_its_key(log, as_owner) -> None:
+    """A namespace whose limit was set before its first event is encrypted as any other."""
+    as_owner(
+        "INSERT INTO namespace (namespace, name, position, head, events_max) "
+        f"VALUES ({number_of(NAMESPACE)}, '{NAMESPACE}', 0, decode(repeat('00', 32), 'hex'), 10)"
+    )
+    log.append([user("one")], namespace=NAMESPACE, session="s")
+    assert events_of(log) == [b"one"]
+
+
+def test_a_ring_is_read_once_nobody_else_changes_it(log, keys, server, database) -> None:
+    """Who renews a key while another changes the ring waits for that change, and loses nothing of it.
+
+    Fails on: a lock that a pipeline only queues, so that the ring is read and written before it is had.
+    """
+    log.append([user("one")], namespace=NAMESPACE, session="s")
+    key, file = number_of(NAMESPACE), key_file(keys, log)
+    with ThreadPoolExecutor() as threads, psycopg.connect(server.dsn(database=database)) as db:
+        db.execute("SELECT pg_advisory_xact_lock(%s)", (key ^ _KEY_LOCK,))
+        renewing = threads.submit(log.seal.renew, key)
+        waits = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        while db.execute(waits).fetchone() is None:
+            assert not renewing.done()
+            time.sleep(0.01)
+        ring = KeyRing.decode(file.read_bytes(), "a test")
+        ring.renew()
+        file.write_bytes(ring.encode())
+        db.commit()
+        renewed = renewing.result(30)
+    identities = [tree.identity for tree in KeyRing.decode(file.read_bytes(), "a test").trees]
+    assert identities == [*(tree.identity for tree in ring.trees), renewed.trees[-1].identity]
+    assert len(identities) == 3

@@ -20,8 +20,9 @@ import shlex
 import subprocess
 import time
 from collections.abc import Hashable
+from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from firsthand.errors import InvalidArgument, KeyMissing, StoreFailed
 
@@ -184,27 +185,38 @@ class KeyFolder:
         beside = file.with_suffix(f".{os.getpid()}.new")
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            old = os.open(file, os.O_WRONLY) if file.exists() else -1
-            made = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            _put(made, content)
-            beside.replace(file)
-            folder = os.open(self._folder, os.O_RDONLY)
-            os.fsync(folder)
-            os.close(folder)
-            if old >= 0:
-                _put(old, bytes(os.fstat(old).st_size))
+            self._wipe(namespace)
+            with file.open("r+b") if file.exists() else nullcontext() as old:
+                with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as made:
+                    _put(made, content)
+                beside.replace(file)
+                folder = os.open(self._folder, os.O_RDONLY)
+                try:
+                    os.fsync(folder)
+                finally:
+                    os.close(folder)
+                if old is not None:
+                    _put(old, bytes(os.fstat(old.fileno()).st_size))
         except OSError as error:
+            with suppress(OSError):  # the next write tries again
+                self._wipe(namespace)
             raise StoreFailed(f"the key {file} could not be written: {error.strerror}") from error
+
+    def _wipe(self, namespace: int) -> None:
+        """Overwrite and remove what writers left that were cut short: no later erasure would forget anything in it."""
+        for left in self._folder.glob(f"{namespace:016x}.*.new"):
+            with left.open("r+b") as out:
+                _put(out, bytes(os.fstat(out.fileno()).st_size))
+            left.unlink()
 
     def _file(self, namespace: int) -> Path:
         return self._folder / f"{namespace:016x}.json"
 
 
-def _put(descriptor: int, content: bytes) -> None:
-    with open(descriptor, "wb") as out:
-        out.write(content)
-        out.flush()
-        os.fsync(out.fileno())
+def _put(out: BinaryIO, content: bytes) -> None:
+    out.write(content)
+    out.flush()
+    os.fsync(out.fileno())
 
 
 class KeyCommand:

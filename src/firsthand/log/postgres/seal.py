@@ -140,8 +140,8 @@ class Seal:
         if not self.on or self._home is None or namespace in self._rings or self._home.read(namespace) is not None:
             return
         with self._changing(namespace) as db:
-            fresh = db.execute("SELECT FROM namespace WHERE namespace = %s", (namespace,)).fetchone() is None
-            if fresh and self._home.read(namespace) is None:
+            begun = "SELECT FROM namespace WHERE namespace = %s AND (position > 0 OR moved IS NOT NULL)"
+            if db.execute(begun, (namespace,)).fetchone() is None and self._home.read(namespace) is None:
                 ring = KeyRing(name, [])
                 ring.renew()
                 self._home.write(namespace, ring.encode())
@@ -177,7 +177,8 @@ class Seal:
     def _changing(self, namespace: int) -> Iterator[psycopg.Connection]:
         """Let nobody else change a namespace's keys for the length of a block."""
         with self._connections.reading(namespace) as db:
-            db.execute("SELECT pg_advisory_xact_lock(%s)", (namespace ^ _KEY_LOCK,))
+            # Fetched, since a pipeline only queues it: what follows changes files.
+            db.execute("SELECT pg_advisory_xact_lock(%s)", (namespace ^ _KEY_LOCK,)).fetchone()
             yield db
 
     def _keep(self, namespace: int, ring: KeyRing) -> None:
