@@ -325,7 +325,7 @@ def test_every_error_has_an_exit_code():
     codes = {error.__name__: next(code for kind, code in _CODES if issubclass(error, kind)) for error in tree}
     assert codes == {
         "FirsthandError": 5, "StoreError": 5, "NotAStore": 5, "StoreNewer": 5, "StoreOlder": 5,
-        "StoreReadOnly": 5, "StoreBusy": 4,
+        "StoreReadOnly": 5, "StoreBusy": 4, "StoreMoved": 4, "KeyMissing": 5,
         "StoreFull": 4, "StoreFailed": 4, "StoreReplaced": 4,
         "StoreDamaged": 3, "StoreClosed": 4, "AppendError": 5, "InvalidDraft": 5,
         "IdConflict": 5, "StaleExpectation": 5, "PointerError": 5, "MalformedPointer": 5, "Unresolvable": 1,

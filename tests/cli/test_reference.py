@@ -25,6 +25,6 @@ def test_every_option_appears_in_a_test():
     """There is no option that no test types."""
     declared = set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", reference(), re.MULTILINE))
     assert {"--store", "--explain", "--containing"} <= declared
-    folders = (Path(__file__).parent, ROOT / "packages" / "firsthand-evals" / "tests")
+    folders = (Path(__file__).parent, ROOT / "tests" / "postgres", ROOT / "packages" / "firsthand-evals" / "tests")
     typed = "".join(path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("test_*.py"))
     assert {option for option in declared if f'"{option}"' not in typed} == set()

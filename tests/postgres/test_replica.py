@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -239,6 +240,16 @@ class TestDiscarding:
         assert best(again, "lamp") == "the lamp is green"
         assert best(again, "only here") != "only here"
         assert len(again.log.compared().notes) == (what != "header")  # without one it was never made to its end
+
+    def test_one_removed_by_hand_is_said_and_made_again(self, machines) -> None:
+        """A handle whose folder was removed says what to do, and the next one has all events."""
+        memory = machines.memory()
+        memory.session("s").user("the crow is named Abel")
+        assert memory.recall("crow").hits
+        shutil.rmtree(machines.root())
+        with pytest.raises(StoreReplaced, match="open the store again"):
+            memory.recall("crow")
+        assert machines.memory().recall("crow").hits
 
     def test_two_processes_share_a_folder(self, machines) -> None:
         """Handles of one folder follow together, and one that it is taken from says so at its next follow."""

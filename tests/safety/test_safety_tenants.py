@@ -154,7 +154,8 @@ def rows_of_moment(memory: Memory) -> list[Any]:
 SAYS_ALL = "copies the whole store on disk, every namespace, as its documentation says"
 MEMORY: dict[str, Callable[[Memory, dict, dict, Path], Any] | str] = {
     "open": "gives the handle that all others are asked of", "close": "says nothing",
-    "wake": "says nothing", "decided": "says nothing",
+    "wake": "says nothing", "decided": "says nothing", "tokenizer": "knows no event", "stemmer": "knows no event",
+    "census": lambda m, mine, their, at: m.census().stretches(their["session"], 1, 9),
     "index_moment": lambda m, mine, their, at: rows_of_moment(m),
     "position": lambda m, mine, their, at: m.position, "earlier": "no event",
     "path": lambda m, mine, their, at: m.path, "read_only": lambda m, mine, their, at: m.read_only,
@@ -279,6 +280,11 @@ COMMANDS: dict[str, list[str] | str] = {
     "store backup": SAYS_ALL,
     "store erase": ["store erase {their_pointer} --yes", f"store erase --containing {RARE}"],
     "store rebuild": ["store rebuild"],
+    "store sync": ["store sync http://127.0.0.1:9"],
+    **dict.fromkeys(
+        ("store migrate", "store distribute", "store move", "store new-key", "store key", "store grant", "store limit"),
+        "works on a store in PostgreSQL, as its owner",
+    ),
     "store follow": ["store follow"],
     "agent list": ["agent list"],
     "agent enrol": ["agent enrol {their_session} --agent {agent}"],

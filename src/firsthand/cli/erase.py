@@ -202,4 +202,5 @@ def _say_done(done: Erasure, proof: Proof, out: Output) -> None:
     for is_so, line in lines:
         if is_so:
             out.line(line)
-    out.remark("backups and exports made earlier still hold it")
+    if not done.retained:
+        out.remark("backups and exports made earlier still hold it")

@@ -14,7 +14,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from firsthand import environment
+from firsthand import InvalidArgument, environment
 from firsthand.cli import team
 from firsthand.cli.arguments import Parser, number
 from firsthand.cli.display import count, shown
@@ -54,6 +54,8 @@ def add(parser: Parser) -> None:
 def _serve(chosen: argparse.Namespace, out: Output) -> int:
     if chosen.postgres:
         return team.serve(chosen, out)
+    if chosen.host != team.THIS_MACHINE:
+        raise InvalidArgument("expected --postgres DSN beside --host: only a server with keys listens to others")
     folder = environment.runtime_folder()
     if not folder:
         out.warn("expected a home folder, where the server's socket is; there is none. Set HOME or XDG_RUNTIME_DIR.")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from firsthand.server.teams.administration import Administration
 
 _LIMIT_MAX = 1 << 62
+THIS_MACHINE = "127.0.0.1"
 
 
 def add(group: Parser) -> None:
@@ -63,6 +64,8 @@ def _owner(command: Parser) -> None:
 
 
 def _opened(chosen: argparse.Namespace) -> Administration:
+    if empty := [name for name in ("principal", "tenant", "revoke") if getattr(chosen, name, None) == ""]:
+        raise InvalidArgument(f"expected a {empty[0]}, got an empty text; leave it out for a list")
     try:
         from firsthand.server.teams.administration import Administration
     except ImportError as error:
@@ -128,7 +131,7 @@ def add_server(parser: Parser) -> None:
     """Add the arguments of the server for teams to those of the command serve."""
     team = parser.add_argument_group("a server for teams", "in this terminal, over one store for many machines")
     team.add_argument("--postgres", metavar="DSN", help="the store, with the application's role")
-    team.add_argument("--host", default="127.0.0.1", metavar="H", help="to listen at; default: this machine alone")
+    team.add_argument("--host", default=THIS_MACHINE, metavar="H", help="to listen at; default: this machine alone")
     team.add_argument("--url", default="", metavar="URL", help="the address that clients know, as its proxy has it")
     team.add_argument("--oidc-issuer", default="", metavar="URL", help="whose tokens are taken beside keys")
     team.add_argument("--oidc-audience", default="", metavar="TEXT", help="of those tokens; else the server's address")

@@ -62,6 +62,8 @@ class Connections:
 
     def __init__(self, dsn: str, *, size_max: int = POOL_MAX, timeout_s: float = TIMEOUT_S) -> None:
         self._dsn, self._size_max, self._timeout_s = dsn, size_max, timeout_s
+        with translating():  # what is wrong with an address no pool heals by trying again
+            psycopg.connect(dsn).close()
         self._open()
 
     def _open(self) -> None:

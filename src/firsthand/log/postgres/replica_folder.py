@@ -173,8 +173,10 @@ class ReplicaFolder:
             until: a moment of the monotonic clock at which it ends, with at least one step done.
 
         Raises:
-            StoreReplaced: what the folder holds is not what the engine has; it was discarded.
+            StoreReplaced: what the folder holds is not what the engine has; it was discarded, or removed by hand.
         """
+        if not self.root.is_dir():
+            raise StoreReplaced(f"the replica in {self.root} was removed while it was open; open the store again")
         last, head = self.log.reader.head(self.namespace)
         end, there = self.engine.reader.heads(self.namespace, last)
         if there != head:
