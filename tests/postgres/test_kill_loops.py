@@ -89,8 +89,9 @@ def test_a_killed_server_loses_nothing_acknowledged(tmp_path):
     """
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    chance, until, writers = random.Random(3), time.monotonic() + LOOP_S, list[Process]()
-    while not writers or go_on(writers, ACKNOWLEDGED // 5, until):
+    chance, kills, until, writers = random.Random(3), 0, time.monotonic() + LOOP_S, list[Process]()
+    while kills < 6 or go_on(writers, ACKNOWLEDGED // 5, until):
+        kills += 1
         with serving(tmp_path, port) as server:
             wait_for_port(port, server)
             writers = writers or [writer(f"http://127.0.0.1:{port}", "w", 6, **home_of(tmp_path))]
@@ -117,11 +118,12 @@ def test_a_killed_replica_is_a_prefix_that_goes_on(dsn, engine, tmp_path):
 
     Fails on: an event that is taken twice or left out, a folder that the next process cannot open.
     """
-    chance, until = random.Random(4), time.monotonic() + LOOP_S
+    chance, kills, until = random.Random(4), 0, time.monotonic() + LOOP_S
     writers = [writer(dsn, "w")]
     engine.append([Draft(Kind.NOTE, b"first")], namespace="left", session="s")
     followers = [Process("following_process.py", dsn, "left", tmp_path) for _ in range(2)]
-    while go_on(writers, ACKNOWLEDGED // 5, until):
+    while go_on(writers, ACKNOWLEDGED // 5, until) or kills < 6:
+        kills += 1
         time.sleep(chance.random() * 0.5)
         killed = followers.pop(0)
         killed.kill()
