@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from between import Changing, Cutting
 
 from firsthand import Draft, Kind, Memory
-from firsthand.errors import Erased, InvalidArgument, ServerFailed
+from firsthand.errors import Erased, FirsthandError, InvalidArgument, ServerFailed
 from firsthand.log.export import event_fields
 from firsthand.log.rows import body_of
 from firsthand.sync.exchange import Synced, sync
@@ -227,6 +229,27 @@ class SyncSuite:
             between.close()
         self.sync(desk, url)
         in_sync(desk, served)
+
+    def test_several_that_send_one_payload_at_once_all_arrive(self, url, laptop, served):
+        """Machines that bring one server the same payload at the same time all end their syncs, and it is whole."""
+        desks, failed = [laptop(f"desk {number}") for number in range(4)], []
+        pointers = [desk.session(f"s{n}").tool_result("c", BIG * 4, tool="cat") for n, desk in enumerate(desks)]
+        gate = threading.Barrier(len(desks))
+
+        def syncing(desk):
+            try:
+                gate.wait()
+                self.sync(desk, url)
+            except FirsthandError as error:
+                failed.append(error)
+
+        threads = [threading.Thread(target=syncing, args=(desk,)) for desk in desks]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert failed == []
+        assert [served.expand(pointer) for pointer in pointers] == [BIG * 4] * 4
 
     def test_another_namespace_is_refused_in_words(self, url, laptop, served):
         """A server that answers for another namespace is refused before anything is exchanged."""

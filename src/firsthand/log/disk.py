@@ -75,6 +75,23 @@ def open_private(path: Path | str, flags: int) -> int:
     return descriptor
 
 
+def open_locked(path: Path, how: int) -> int:
+    """Open a file, made if it is missing, and wait for its lock; one that was removed meanwhile is made again."""
+    while True:
+        descriptor = open_private(path, os.O_RDWR | os.O_CREAT)
+        fcntl.flock(descriptor, how)
+        if is_at(descriptor, path):
+            return descriptor
+        os.close(descriptor)
+
+
+def is_at(descriptor: int, path: Path) -> bool:
+    """Say whether an open file is still the one at its path."""
+    with suppress(FileNotFoundError):
+        return path.stat().st_ino == os.fstat(descriptor).st_ino
+    return False
+
+
 class Disk:
     """The calls that the artifacts need, with errors of ours.
 

@@ -8,7 +8,9 @@ erasures -> ids that erasures name     erase <- what was erased on the other sid
 from __future__ import annotations
 
 import base64
+import fcntl
 import hashlib
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -18,6 +20,7 @@ from firsthand.agents.withdrawal import erasable
 from firsthand.context.quotes import quoting
 from firsthand.errors import InvalidArgument, StoreDamaged
 from firsthand.event import Artifact, Kind
+from firsthand.log.disk import open_locked
 from firsthand.log.rows import erased_by
 from firsthand.memory import Memory
 from firsthand.value import asdict
@@ -83,19 +86,20 @@ def artifact(memory: Memory, asked: dict[str, Any]) -> dict[str, int]:
     if not (isinstance(size, int) and isinstance(offset, int)) or len(digest) != 32 or len(piece) > PIECE_BYTES_MAX:
         raise InvalidArgument(f"artifact takes a SHA-256, a size, and at most {PIECE_BYTES_MAX:,} bytes from an offset")
     key = log.namespace_key(memory.namespace)
-    if log.artifacts.present(key, digest):
-        return {"have": size}
     part = _part(memory.path, f"{memory.namespace}\0{asked['digest']}")
-    here = part.stat().st_size if part.exists() else 0
-    if piece and here == offset and offset + len(piece) <= size:
-        with part.open("ab") as file:
+    with os.fdopen(open_locked(part, fcntl.LOCK_EX), "r+b") as file:  # of several machines that send it, one at a time
+        if log.artifacts.present(key, digest):
+            part.unlink(missing_ok=True)
+            return {"have": size}
+        here = file.seek(0, os.SEEK_END)
+        if piece and here == offset and offset + len(piece) <= size:
             file.write(piece)
-        here += len(piece)
-    if here < size:
-        return {"have": here}
-    with part.open("rb") as file:
+            here += len(piece)
+        if here < size:
+            return {"have": here}
+        file.seek(0)
         stored: Artifact = log.artifacts.put(key, file)
-    part.unlink()
+        part.unlink(missing_ok=True)
     if (stored.digest, stored.size_bytes) != (digest, size):
         raise StoreDamaged(
             f"artifact {asked['digest']} is not what was written: its pieces hash otherwise; send it anew"

@@ -29,7 +29,7 @@ from typing import Any
 from firsthand import moment
 from firsthand.errors import AppendError, NotAStore, StoreDamaged, StoreNewer, StoreReplaced
 from firsthand.event import Artifact, Kind, Trust, decode_body, genesis, id_text, link
-from firsthand.log.disk import make_private, open_private
+from firsthand.log.disk import make_private, open_locked, open_private
 from firsthand.log.expansion import PieceSource
 from firsthand.log.prepare import Batch, Prepared, Restored
 from firsthand.log.rows import body_of, header_of
@@ -79,7 +79,7 @@ class ReplicaFolder:
         self.root, self.namespace, self.engine, self._options = root, namespace, engine, options
         self._identity, self._number, self.new = engine.reader.uuid(), number_of(namespace), False
         make_private(root.parent)
-        self._use = _locked(root.with_suffix(".use"), fcntl.LOCK_SH)
+        self._use = open_locked(root.with_suffix(".use"), fcntl.LOCK_SH)
         try:
             with self._alone():
                 self.log = self._opened()
@@ -158,7 +158,7 @@ class ReplicaFolder:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        lock = _locked(self.root.with_suffix(".follow"), fcntl.LOCK_EX)
+        lock = open_locked(self.root.with_suffix(".follow"), fcntl.LOCK_EX)
         try:
             yield
         finally:
@@ -279,17 +279,6 @@ def _write(path: Path, text: str) -> None:
     with os.fdopen(open_private(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w", encoding="utf-8") as file:
         file.write(text)
     new.replace(path)
-
-
-def _locked(path: Path, how: int) -> int:
-    """Open a file and wait for its lock; one that was removed meanwhile is made again."""
-    while True:
-        descriptor = open_private(path, os.O_RDWR | os.O_CREAT)
-        fcntl.flock(descriptor, how)
-        with suppress(FileNotFoundError):
-            if path.stat().st_ino == os.fstat(descriptor).st_ino:
-                return descriptor
-        os.close(descriptor)
 
 
 def prepared(row: tuple[Any, ...]) -> Prepared:

@@ -11,12 +11,13 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from firsthand.environment import ADDRESS_FILE
 from firsthand.errors import InvalidArgument, StoreMoved
-from firsthand.log.disk import open_private
+from firsthand.log.disk import is_at, open_private
 from firsthand.value import value
 
 from .primaries import COMING_S, Engines
@@ -69,8 +70,12 @@ class Replicas:
                 engine = self._engines.after(error, until) or engine
             else:
                 break
-        if log.is_new:
-            prune(self._folder, self._bytes_max)
+        try:
+            if log.is_new:
+                prune(self._folder, self._bytes_max)
+        except BaseException:
+            log.close()
+            raise
         return log
 
     def close(self) -> None:
@@ -91,7 +96,10 @@ def open_at(home: Path, namespace: str, folder: Path, bytes_max: int, **options:
 
 def listing(folder: Path) -> Iterator[Resting]:
     """Yield the replicas of all stores, the one that rested longest first."""
-    used = {file: file.stat().st_mtime_ns for file in folder.glob("*/*.use")}
+    used = dict[Path, int]()
+    for file in folder.glob("*/*.use"):
+        with suppress(FileNotFoundError):  # another process deleted it
+            used[file] = file.stat().st_mtime_ns
     for file in sorted(used, key=lambda file: used[file]):
         header = header_at(file.with_suffix(""))
         if header is not None:
@@ -120,18 +128,24 @@ def prune(folder: Path, bytes_max: int) -> int:
 
 
 def _delete(root: Path) -> bool:
-    """Delete a replica unless somebody has it open."""
-    use = open_private(root.with_suffix(".use"), os.O_RDWR)
+    """Delete a replica, and say whether it is done: not where somebody has it open, or has deleted it."""
+    file = root.with_suffix(".use")
+    try:
+        use = open_private(file, os.O_RDWR)
+    except FileNotFoundError:
+        return False
     try:
         fcntl.flock(use, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    else:  # who waits for the lock finds its file gone, and makes a new one
+        if not is_at(use, file):  # deleted since it was opened: what is there now is another one
+            return False
+        # Who waits for the lock finds its file gone, and makes a new one.
         gone = root.with_suffix(f".gone-{os.urandom(4).hex()}")
         root.rename(gone)
         shutil.rmtree(gone, ignore_errors=True)
         root.with_suffix(".follow").unlink(missing_ok=True)
-        root.with_suffix(".use").unlink()
-        return True
+        file.unlink()
+    except BlockingIOError:
+        return False
     finally:
         os.close(use)
+    return True
