@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hmac
 import json
+import socket
+import threading
+import time
 
 import pytest
 
@@ -14,6 +18,7 @@ from joserfc.jwk import OctKey, RSAKey
 from oidc_publisher import AUDIENCE, CURVE, NOW, RSA, Publisher, token
 
 from firsthand.errors import InvalidArgument
+from firsthand.server.teams import oidc
 from firsthand.server.teams.grants import Refused
 from firsthand.server.teams.oidc import AGAIN_S, LEEWAY_S, OLD_S, Issuer
 
@@ -127,13 +132,65 @@ def test_old_keys_are_read_again_and_hold_while_the_issuer_is_away(publisher, is
     assert refused(issuer, token(publisher, exp=NOW + 2 * OLD_S))
 
 
-def test_an_issuer_that_is_away_at_first_is_no_refusal_of_a_token(clock):
-    """Where no key was ever read the answer is 503, and the next token asks again."""
-    issuer = Issuer("http://127.0.0.1:9", AUDIENCE, lambda: clock[0])
-    for _ in range(2):
+def test_an_issuer_that_is_away_at_first_is_no_refusal_of_a_token(publisher, issuer, clock):
+    """Where no key was ever read the answer is 503, and no stranger can have the issuer asked again at once."""
+    publisher.named = "https://another.example.com"
+    for number in range(3):
         with pytest.raises(Refused) as caught:
-            issuer.subject("a.b.c")
-        assert caught.value.status == 503
+            issuer.subject("a.b.c" if number else token(publisher))
+        assert (caught.value.status, caught.value.wait_s) == (503, AGAIN_S)
+    assert len(publisher.asked) == 1
+    publisher.named = publisher.url
+    clock[0] += AGAIN_S
+    assert issuer.subject(token(publisher)) == "alice"
+
+
+@pytest.mark.parametrize("drips", [False, True])
+def test_an_issuer_that_hangs_is_waited_for_so_long_in_all(monkeypatch, drips):
+    """An issuer that takes a connection and says nothing, or a byte of a header now and then, is given up in time."""
+    monkeypatch.setattr(oidc, "TIMEOUT_S", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        ended = threading.Event()
+
+        def drip():
+            connection = listening.accept()[0]
+            with contextlib.suppress(OSError), connection:
+                connection.sendall(b"HTTP/1.1 200 OK\r\nx: ")
+                while not ended.wait(0.05):
+                    connection.sendall(b"x" if drips else b"")
+
+        thread = threading.Thread(target=drip, daemon=True)
+        thread.start()
+        begun = time.monotonic()
+        with pytest.raises(Refused) as caught:
+            Issuer(f"http://127.0.0.1:{listening.getsockname()[1]}", AUDIENCE).subject("a.b.c")
+        assert (caught.value.status, time.monotonic() - begun < 5) == (503, True)
+        ended.set()
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"kty": "EC", "crv": "P-999", "x": "AA", "y": "AA", "kid": "n"}, "no key", None, {"kty": []}, {"kty": "RSA"}],
+)
+def test_a_key_of_an_unknown_form_leaves_the_others(publisher, issuer, bad, monkeypatch):
+    """Of what an issuer publishes each key that can be read counts, whatever stands beside it."""
+    documents = publisher.documents()
+    documents["/keys"]["keys"].insert(0, bad)
+    monkeypatch.setattr(publisher, "documents", lambda: documents)
+    assert issuer.subject(token(publisher)) == "alice"
+    assert issuer.subject(token(publisher, CURVE, "ES256")) == "alice"
+
+
+@pytest.mark.parametrize("address", ["https://[", "https://x:port/keys", "https://\x01/", 5, None, ["https://x"]])
+def test_a_wrong_address_of_keys_is_an_issuer_that_is_away(publisher, issuer, address, monkeypatch):
+    """Where the keys are said to be at no address the answer is 503."""
+    about = {"issuer": publisher.url, "jwks_uri": address}
+    monkeypatch.setattr(publisher, "documents", lambda: {"/.well-known/openid-configuration": about})
+    with pytest.raises(Refused) as caught:
+        issuer.subject(token(publisher))
+    assert caught.value.status == 503
 
 
 @pytest.mark.parametrize("address", ["http://login.example.com", "ftp://x", "", "login.example.com"])

@@ -210,7 +210,8 @@ class ReplicatedLog:
             raise InvalidArgument(
                 "one handle of a store in PostgreSQL reads one namespace: export each by its name, or use pg_dump"
             )
-        return self.engine.export(out, namespace=namespace, session=session)
+        self._on_engine(lambda engine: engine.reader.head(namespace))  # where it is, before a byte is written
+        return self._on_engine(lambda engine: engine.export(out, namespace=namespace, session=session), again=False)
 
     def namespace_key(self, namespace: str) -> int:
         """Give the namespace's number in the engine."""

@@ -41,7 +41,7 @@ from firsthand.server.auth import SAFE_HEADERS, Receive, Scope, Send, body_bytes
 from firsthand.server.mcp_doors import Doors
 from firsthand.server.teams.audit import MINUTE_S, Audit
 from firsthand.server.teams.grants import METHODS, ROUTES, TOOLS, Principal, Refused, Right
-from firsthand.server.teams.identity import Identity
+from firsthand.server.teams.identity import MARK, Identity
 from firsthand.server.teams.limits import Buckets
 from firsthand.server.teams.spaces import Spaces
 from firsthand.value import replace, value
@@ -96,6 +96,7 @@ class Gateway:
         self._working = Counter[str]()
         self._doors = Doors(spaces, STATELESS, closes=True)
         self._lookups, self._looks = anyio.CapacityLimiter(LOOKUPS_MAX), anyio.CapacityLimiter(2)
+        self._tokens = anyio.CapacityLimiter(LOOKUPS_MAX)  # these wait for the issuer, and no key waits for them
         faults: Any = {
             Refused: self._refused,
             FirsthandError: self._failed,
@@ -159,7 +160,8 @@ class Gateway:
         token = _token(request)
         principal = self._identity.known(token)
         if principal is None:
-            principal = await run_sync(self._identity.principal, token, limiter=self._lookups)
+            limiter = self._lookups if token.startswith(MARK) else self._tokens
+            principal = await run_sync(self._identity.principal, token, limiter=limiter)
         if wait_s := self._buckets.wait_s(principal.name):
             raise Refused(429, f"expected at most {self._terms.requests_per_s:g} requests a second", "", wait_s)
         return principal
@@ -209,7 +211,7 @@ class Gateway:
         if verb is EXPORT:
             session = verb.asked(asked).get("session")
             await self._record(request, "export", namespace=namespace)
-            pieces = await run_in_threadpool(self._exported, namespace, session)
+            pieces = await run_in_threadpool(self._exported, request, namespace, session)
             return StreamingResponse(pieces, media_type="application/jsonl")
         if Right.ERASE in further:
             await self._record(request, "erase", namespace=namespace, route=name)
@@ -225,9 +227,11 @@ class Gateway:
         with self._spaces.of(self._spaces.named(namespace)) as memory:
             yield memory
 
-    def _exported(self, namespace: str, session: str | None) -> Iterator[bytes]:
+    def _exported(self, request: Request, namespace: str, session: str | None) -> Iterator[bytes]:
         file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it was sent
-        self._spaces.engine.export(file, namespace=namespace, session=session)
+        with self._opened(request, namespace, Right.ADMIN) as memory:
+            log: Any = memory.log
+            log.export(file, namespace=namespace, session=session)
         file.seek(0)
 
         def pieces() -> Iterator[bytes]:

@@ -2,15 +2,18 @@
 
 The invariant: the algorithms are asymmetric ones that stand here, whatever a token or a key says; a symmetric key is
 no key; issuer, audience, subject and end must be there and right. Keys are read again when they are old or a token
-names one that is not known, at most once in `AGAIN_S`, so nobody can have the issuer asked by sending tokens.
+names one that is not known, at most once in `AGAIN_S` and for `TIMEOUT_S` in all, so nobody can have the issuer asked
+by sending tokens.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -29,6 +32,8 @@ LEEWAY_S = 30
 DOCUMENT_BYTES_MAX, KEYS_MAX, SUBJECT_CHARACTERS_MAX = 256 << 10, 100, 200
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _WHY = "this token is not valid here"
+_WRONG = (JoseError, ValueError, KeyError, TypeError, AttributeError)
+"""What a document or key that is not of its form raises."""
 
 
 class Issuer:
@@ -78,32 +83,38 @@ class Issuer:
 
     def _refresh(self) -> None:
         """Read the issuer's keys, unless they were asked for a moment ago; those that are known hold where it fails."""
-        with self._lock:
+        if not self._lock.acquire(blocking=not self._keys.keys):
+            return  # another thread is at it
+        try:
             now = self._clock()
-            if now - self._tried < AGAIN_S:
-                return
-            self._tried = now
-            try:
-                self._keys, self._read = self._published(), now
-            except (httpx.HTTPError, JoseError, ValueError, KeyError, TypeError) as error:
-                if not self._keys:
-                    self._tried = float("-inf")
-                    raise Refused(503, "the issuer of tokens cannot be reached", "") from error
+            if now - self._tried >= AGAIN_S:
+                self._tried = now
+                with suppress(httpx.HTTPError, httpx.InvalidURL, OSError, *_WRONG):
+                    self._keys, self._read = asyncio.run(asyncio.wait_for(self._published(), TIMEOUT_S)), now
+            if not self._keys.keys:
+                raise Refused(503, "the issuer of tokens cannot be reached", "", max(1.0, self._tried + AGAIN_S - now))
+        finally:
+            self._lock.release()
 
-    def _published(self) -> KeySet:
-        about = _document(self.address.rstrip("/") + "/.well-known/openid-configuration")
-        if about["issuer"] != self.address or not _is_safe(about["jwks_uri"]):
-            raise ValueError(f"its document is of {about['issuer']!r:.120}")
-        keys = _document(about["jwks_uri"])["keys"][:KEYS_MAX]
-        mine = (fields for fields in keys if fields.get("kty") in KEY_TYPES and fields.get("use", "sig") == "sig")
-        return KeySet([JWKRegistry.import_key(fields) for fields in mine])
+    async def _published(self) -> KeySet:
+        async with httpx.AsyncClient(timeout=TIMEOUT_S, follow_redirects=False) as client:
+            about = await _document(client, self.address.rstrip("/") + "/.well-known/openid-configuration")
+            if about["issuer"] != self.address or not _is_safe(about["jwks_uri"]):
+                raise ValueError(f"its document is of {about['issuer']!r:.120}")
+            listed = (await _document(client, about["jwks_uri"]))["keys"][:KEYS_MAX]
+        keys = []
+        for fields in listed:
+            with suppress(*_WRONG):  # a key of a kind that is unknown here leaves the others
+                if fields.get("kty") in KEY_TYPES and fields.get("use", "sig") == "sig":
+                    keys.append(JWKRegistry.import_key(fields))
+        return KeySet(keys)
 
 
-def _document(address: str) -> dict[str, Any]:
+async def _document(client: httpx.AsyncClient, address: str) -> dict[str, Any]:
     data = b""
-    with httpx.stream("GET", address, timeout=TIMEOUT_S, follow_redirects=False) as response:
+    async with client.stream("GET", address) as response:
         response.raise_for_status()
-        for piece in response.iter_bytes():
+        async for piece in response.aiter_bytes():
             data += piece
             if len(data) > DOCUMENT_BYTES_MAX:
                 raise ValueError(f"{address} gives more than {DOCUMENT_BYTES_MAX:,} bytes")

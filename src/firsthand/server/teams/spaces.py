@@ -8,11 +8,12 @@ cannot be brought so far in time is not handed out.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from firsthand import Memory, StoreBusy
+from firsthand.errors import StoreReplaced
 from firsthand.log.disk import make_private
 from firsthand.log.postgres.reader import number_of
 from firsthand.log.postgres.replica import ReplicatedLog
@@ -52,13 +53,25 @@ class Spaces(Stores):
         """Give the memory of a call's namespace, with all that the engine had when it was asked for.
 
         Raises:
-            StoreBusy: its replica lacks so much that it takes longer than `WAIT_S`.
+            StoreBusy: its replica lacks so much that it takes longer than `WAIT_S`, or was discarded meanwhile.
         """
-        with super().of(self.named(call.namespace)) as memory:
-            log: Any = memory.log
-            if left := log.follow(WAIT_S):
-                raise StoreBusy(f"this server's replica lacks the newest {left:,} events yet; ask again")
-            yield memory
+        named = self.named(call.namespace)
+        with ExitStack() as until:
+            memory = until.enter_context(super().of(named))
+            try:
+                try:
+                    left = _followed(memory)
+                except StoreReplaced:  # its replica was discarded: another one is begun
+                    self._let_go(memory)
+                    until.close()
+                    memory = until.enter_context(super().of(named))
+                    left = _followed(memory)
+                if left:
+                    raise StoreBusy(f"this server's replica lacks the newest {left:,} events yet; ask again")
+                yield memory
+            except StoreReplaced as error:
+                self._let_go(memory)
+                raise StoreBusy("this server's replica is begun anew; ask again") from error
 
     def names(self) -> list[str]:
         """Name the folders of the replicas that are open."""
@@ -69,9 +82,22 @@ class Spaces(Stores):
         """Give what `of` takes for a namespace."""
         return Call(store="", namespace=namespace, embedder=self._embedder)
 
+    def _let_go(self, memory: Memory) -> None:
+        """Hand a memory to nobody else: the next call opens another one."""
+        with self._lock:
+            handles = [handle for handle in self._handles.values() if handle.memory is memory]
+        for handle in handles:
+            self._retire(handle)
+
     def _opened(self, call: Call) -> Memory:
         replicas: Any = self._replicas
         return Memory(replicas, namespace=call.namespace, embedder=call.embedder)
 
     def _identity(self, call: Call) -> tuple[int, int]:
         return 0, number_of(call.namespace)
+
+
+def _followed(memory: Memory) -> int:
+    log: Any = memory.log
+    left: int = log.follow(WAIT_S)
+    return left

@@ -1,0 +1,94 @@
+"""A server for teams goes on: over a replica that was discarded, a namespace that moved, an issuer that hangs."""
+
+from __future__ import annotations
+
+import io
+import json
+import socket
+import threading
+import time
+from contextlib import closing
+
+import pytest
+from empty_stores import make_database
+from postgres_server import PostgresServer, installations
+from team_server import EVERY, Team
+from test_move import Primaries, append
+
+from firsthand.errors import StoreReplaced
+from firsthand.server.teams.gateway import LOOKUPS_MAX, Terms
+from firsthand.server.teams.service import TeamServer
+
+
+@pytest.fixture(scope="module")
+def server():
+    """One PostgreSQL for the tests of this file."""
+    started = PostgresServer(installations()["embedded"], fsync="off")
+    yield started
+    started.close()
+
+
+def test_a_replica_that_was_discarded_is_begun_anew(server, tmp_path):
+    """After the replica of a namespace was discarded, by whichever thread, the next request is answered as before."""
+    with Team(server, make_database(server), tmp_path) as team:
+        key, spaces = team.key("alice", shop=EVERY), team.gateway._spaces
+        team.client(key).session("s").user("the crate is at dock 7")
+        for number in range(2, 4):
+            with spaces.of(spaces.named("shop")) as memory, pytest.raises(StoreReplaced):
+                memory.log._replica.discard("of this test")
+            answer = team.ask(key, "POST", "/v1/recall", {"query": "crate dock"})
+            assert (answer.status_code, "dock 7" in answer.text) == (200, True)
+            assert team.client(key).session("s").user("more").position == number
+            assert team.client(key).verify().ok
+        assert team.verify("shop").ok
+
+
+def test_an_export_is_of_the_primary_that_has_the_namespace(server, tmp_path):
+    """Whichever primary has a namespace its export is whole, and it is still after a move of which no file says."""
+    primaries = Primaries(server)
+    old, new = primaries.open(0), primaries.open(1)
+    append(old, "first", "second")
+    file = tmp_path / "primaries.json"
+    dsns = {f"p{number}": primaries.application(number) for number in range(2)}
+    file.write_text(json.dumps({"primaries": dsns, "buckets": {"0-4095": "p0"}}))
+    with Team(server, primaries.names[0], tmp_path) as team:
+        key = team.key("alice", shop=EVERY)
+        over = TeamServer(f"postgresql:///?primaries={file}", terms=Terms(), replicas=tmp_path / "others")
+        thread = threading.Thread(target=over.run)
+        thread.start()
+        try:
+            opened = over.gateway._spaces._replicas.open_log("shop")
+            before = team.ask(key, "GET", "/v1/export", url=over.url).content
+            primaries.move()
+            after = io.BytesIO()
+            with closing(opened):
+                opened.export(after, namespace="shop")
+            for exported in (before, after.getvalue(), team.ask(key, "GET", "/v1/export", url=over.url).content):
+                assert (b"first" in exported, b"second" in exported) == (True, True)
+        finally:
+            over.stop()
+            thread.join()
+    assert new.verify(namespace="shop").ok
+    for log in primaries.opened:
+        log.close()
+
+
+def test_a_key_does_not_wait_for_an_issuer_that_hangs(server, tmp_path):
+    """While strangers' tokens wait for an issuer that says nothing, a key is looked at as ever."""
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as silent:
+        issuer = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with Team(server, make_database(server), tmp_path, issuer=issuer) as team:
+            key = team.key("alice", shop=EVERY)
+            strangers = [
+                threading.Thread(target=team.ask, args=(f"a.b.{number}", "GET", "/v1/head"))
+                for number in range(2 * LOOKUPS_MAX)
+            ]
+            for stranger in strangers:
+                stranger.start()
+            time.sleep(0.5)
+            assert team.ask(key, "GET", "/v1/head").status_code == 200
+            assert any(stranger.is_alive() for stranger in strangers)
+            for stranger in strangers:
+                stranger.join()
+            assert team.ask("a.b.c", "GET", "/v1/head").status_code == 503
+            assert team.verify("shop").ok
