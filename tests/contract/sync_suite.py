@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import threading
+from pathlib import Path
 
 import pytest
 from between import Changing, Cutting
 
 from firsthand import Draft, Kind, Memory
-from firsthand.errors import Erased, FirsthandError, InvalidArgument, ServerFailed
+from firsthand.errors import Erased, FirsthandError, InvalidArgument, ServerFailed, StoreFull
 from firsthand.log.export import event_fields
 from firsthand.log.rows import body_of
+from firsthand.sync import verbs
 from firsthand.sync.exchange import Synced, sync
 
 BIG = bytes(range(256)) * 200  # an artifact, three pieces on its way
@@ -250,6 +254,32 @@ class SyncSuite:
             thread.join()
         assert failed == []
         assert [served.expand(pointer) for pointer in pointers] == [BIG * 4] * 4
+
+    def test_payloads_on_their_way_are_bounded(self, url, laptop, served, monkeypatch):
+        """A payload over what the store takes is refused at once, and so is a piece over what all parts may have."""
+        kept = set(Path(served.path).glob("cache/sync/*"))
+        with pytest.raises(InvalidArgument, match="at most"):
+            verbs.artifact(served, {"digest": "00" * 32, "size": 1 << 60})
+        assert set(Path(served.path).glob("cache/sync/*")) == kept
+        monkeypatch.setattr(served.log.artifacts, "bytes_max", 1_000)
+        piece = {"size": 900, "bytes": base64.b64encode(b"x" * 600).decode()}
+        assert verbs.artifact(served, piece | {"digest": "00" * 32}) == {"have": 600}
+        with pytest.raises(StoreFull, match="on their way"):
+            verbs.artifact(served, piece | {"digest": "11" * 32})
+        monkeypatch.setattr(verbs, "PART_S", 0.0)
+        assert verbs.artifact(served, piece | {"digest": "11" * 32}) == {"have": 600}
+
+    def test_what_no_event_came_to_hold_is_swept(self, url, laptop, served, monkeypatch):
+        """Who sends payloads has the store asked, once an hour, to remove what was sent and no event came to hold."""
+        key, pieces = served.log.namespace_key(served.namespace), (b"old" * 90_000, b"new" * 90_000)
+        swept = []
+        monkeypatch.setattr(served.log, "prune", swept.append)
+        for content in pieces:
+            digest = hashlib.sha256(content).hexdigest()
+            asked = {"digest": digest, "size": len(content), "bytes": base64.b64encode(content).decode()}
+            assert verbs.artifact(served, asked) == {"have": len(content)}
+        assert swept == [["payloads"]]
+        assert len([*served.log.artifacts.listing(key)]) == 2
 
     def test_another_namespace_is_refused_in_words(self, url, laptop, served):
         """A server that answers for another namespace is refused before anything is exchanged."""

@@ -122,9 +122,10 @@ def test_writers_go_on_while_their_namespace_moves(primaries) -> None:
     assert new.reader.heads("shop", done.events)[1].hex() == done.head.split(":")[1]
     assert new.verify(namespace="shop", heads=[done.head]).ok
     assert seen > before
-    for read in (lambda: old.reader.head("shop"), lambda: old.reader.stored("shop", 0, 1), lambda: append(old, "late")):
+    for use in (lambda: old.reader.head("shop"), lambda: old.reader.stored("shop", 0, 1), lambda: append(old, "late"),
+                lambda: old.artifacts.put(old.namespace_key("shop"), b"a large payload")):  # fmt: skip
         with pytest.raises(StoreMoved, match=f"has moved to .*{primaries.names[1]}"):
-            read()
+            use()
     assert texts_of(old, "other") == ["of another tenant"]
     with psycopg.connect(primaries.owner(0)) as db:
         for table in ("event", "session", "artifact", "artifact_use"):

@@ -24,7 +24,13 @@ class ContentReader(Protocol):
 
 
 class PayloadStore(Protocol):
-    """Keeps payloads that are too large for the row of their event, by namespace and SHA-256."""
+    """Keeps payloads that are too large for the row of their event, by namespace and SHA-256.
+
+    Attributes:
+        bytes_max: of one payload.
+    """
+
+    bytes_max: int
 
     def put(self, namespace_key: int, source: bytes | ByteSource) -> Artifact:
         """Keep a payload; on return it is durable.

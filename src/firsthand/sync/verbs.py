@@ -13,12 +13,13 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from firsthand.agents.withdrawal import erasable
 from firsthand.context.quotes import quoting
-from firsthand.errors import InvalidArgument, StoreDamaged
+from firsthand.errors import InvalidArgument, StoreDamaged, StoreFull
 from firsthand.event import Artifact, Kind
 from firsthand.log.disk import open_locked
 from firsthand.log.rows import erased_by
@@ -86,13 +87,25 @@ def artifact(memory: Memory, asked: dict[str, Any]) -> dict[str, int]:
     if not (isinstance(size, int) and isinstance(offset, int)) or len(digest) != 32 or len(piece) > PIECE_BYTES_MAX:
         raise InvalidArgument(f"artifact takes a SHA-256, a size, and at most {PIECE_BYTES_MAX:,} bytes from an offset")
     key = log.namespace_key(memory.namespace)
-    part = _part(memory.path, f"{memory.namespace}\0{asked['digest']}")
+    most = log.artifacts.bytes_max
+    if not 0 <= size <= most:
+        raise InvalidArgument(f"a payload has at most {most:,} bytes here; got a size of {size:,}")
+    part = _part(memory.path, memory.namespace, digest)
+    swept = part.with_suffix(".swept")
+    if not swept.exists():  # it goes as parts do: once an hour, what came a day ago and no event holds makes room
+        swept.touch(mode=0o600)
+        log.prune(["payloads"])
     with os.fdopen(open_locked(part, fcntl.LOCK_EX), "r+b") as file:  # of several machines that send it, one at a time
         if log.artifacts.present(key, digest):
             part.unlink(missing_ok=True)
             return {"have": size}
         here = file.seek(0, os.SEEK_END)
         if piece and here == offset and offset + len(piece) <= size:
+            if _size_of(part.parent.glob(f"{part.stem}.*")) + len(piece) > most:
+                raise StoreFull(
+                    f"payloads on their way to this namespace may have {most:,} bytes together; sync again "
+                    "when they have arrived, or in an hour, when what was cut off is gone"
+                )
             file.write(piece)
             here += len(piece)
         if here < size:
@@ -139,10 +152,19 @@ def head_of(memory: Memory) -> str:
     return f"{position}:{digest.hex()}"
 
 
-def _part(root: Path, name: str) -> Path:
+def _part(root: Path, namespace: str, digest: bytes) -> Path:
     """Give the file that a payload is put together in."""
     _sweep(root, PART_S)
-    return root / "cache" / "sync" / hashlib.sha256(name.encode()).hexdigest()
+    return root / "cache" / "sync" / f"{hashlib.sha256(namespace.encode()).hexdigest()}.{digest.hex()}"
+
+
+def _size_of(paths: Iterable[Path]) -> int:
+    """Add up the sizes of files; one that went meanwhile has none."""
+    size = 0
+    for path in paths:
+        with suppress(FileNotFoundError):
+            size += path.stat().st_size
+    return size
 
 
 def _sweep(root: Path, older_than_s: float) -> None:

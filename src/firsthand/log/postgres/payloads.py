@@ -63,6 +63,7 @@ class Payloads:
 
     def __init__(self, connections: Connections, seal: Seal, objects: ObjectStore | None, over: int) -> None:
         self._connections, self._seal, self._objects, self._over = connections, seal, objects, over
+        self.bytes_max = PAYLOAD_BYTES_MAX if objects is None else OBJECT_BYTES_MAX
 
     def put(self, namespace_key: int, source: bytes | ByteSource) -> Artifact:
         """Keep a payload; on return it is durable."""
@@ -221,12 +222,11 @@ class Payloads:
 
     def _staged(self, file: IO[bytes], head: bytes, source: bytes | ByteSource) -> _Staged:
         digest, previewer, size, ends = hashlib.sha256(), Previewer(), 0, []
-        most = PAYLOAD_BYTES_MAX if self._objects is None else OBJECT_BYTES_MAX
         for piece in pieces_of(head, source):
             size += len(piece)
-            if size > most:
+            if size > self.bytes_max:
                 advice = " or name an object store in FIRSTHAND_OBJECTS" if self._objects is None else ""
-                raise InvalidDraft(f"a payload has at most {most:,} bytes here; split it{advice}")
+                raise InvalidDraft(f"a payload has at most {self.bytes_max:,} bytes here; split it{advice}")
             digest.update(piece)
             previewer.feed(piece)
             file.write(compression.compress(piece))

@@ -57,6 +57,8 @@ class ArtifactStore:
     between threads and processes.
     """
 
+    bytes_max = ARTIFACT_BYTES_MAX
+
     def __init__(self, root: Path, disk: Disk) -> None:
         self._folder = root / FOLDER
         self._disk = disk

@@ -213,11 +213,19 @@ $$;
 -- Keep a piece of a payload, or the manifest of its object; the same piece again changes nothing. Gives the object.
 CREATE FUNCTION put_piece_1(
   of_namespace bigint, of_digest bytea, number integer, content bytea, of_object bytea, of_size bigint
-) RETURNS bytea LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+) RETURNS bytea LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+  elsewhere text := (SELECT moved FROM namespace WHERE namespace.namespace = of_namespace);
+  object_there bytea;
+BEGIN
+  IF elsewhere IS NOT NULL AND current_setting('firsthand.moving', true) IS DISTINCT FROM 'on' THEN
+    RAISE EXCEPTION '%', elsewhere USING ERRCODE = 'FH003';
+  END IF;
   INSERT INTO artifact (namespace, digest, piece, bytes, object, size)
     VALUES (of_namespace, of_digest, number, content, of_object, of_size)
-    ON CONFLICT (namespace, digest, piece) DO UPDATE SET stored = now() RETURNING object
-$$;
+    ON CONFLICT (namespace, digest, piece) DO UPDATE SET stored = now() RETURNING object INTO object_there;
+  RETURN object_there;
+END $$;
 
 -- Say whether a payload is there already; then it stays for a while, whatever becomes of its holders' appends.
 CREATE FUNCTION keep_1(of_namespace bigint, of_digest bytea) RETURNS boolean
