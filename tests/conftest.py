@@ -108,3 +108,18 @@ def user(tmp_path) -> Iterator[Hooked]:
     if (hooked.store / "firsthand.db").exists():
         with Memory(hooked.store, read_only=True) as memory:
             assert memory.verify().ok
+
+
+@pytest.fixture
+def laptop(tmp_path):
+    """Open a store of a laptop; each is verified at the end."""
+    opened = []
+
+    def open_store(name):
+        opened.append(Memory(tmp_path / name, namespace="team", embedder="none"))
+        return opened[-1]
+
+    yield open_store
+    for memory in opened:
+        assert memory.verify().problems == ()
+        memory.close()

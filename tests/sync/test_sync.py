@@ -53,21 +53,6 @@ def serve(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def laptop(tmp_path):
-    """Open a store of a laptop; each is verified at the end."""
-    opened = []
-
-    def open_store(name):
-        opened.append(Memory(tmp_path / name, namespace="team", embedder="none"))
-        return opened[-1]
-
-    yield open_store
-    for memory in opened:
-        assert memory.verify().problems == ()
-        memory.close()
-
-
-@pytest.fixture
 def served(laptop, url):
     return laptop("served")
 

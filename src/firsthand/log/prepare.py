@@ -14,7 +14,7 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from firsthand.errors import InvalidDraft
+from firsthand.errors import InvalidDraft, StoreDamaged
 from firsthand.event import (
     META_BYTES_MAX,
     NAME_BYTES_MAX,
@@ -22,6 +22,7 @@ from firsthand.event import (
     Artifact,
     Body,
     Draft,
+    Header,
     IdMaker,
     Kind,
     Trust,
@@ -30,6 +31,7 @@ from firsthand.event import (
     encode_body,
     id_bytes,
     id_text,
+    link,
     to_bytes,
 )
 from firsthand.moment import Moment
@@ -335,3 +337,27 @@ def erased_in(batches: Iterable[Batch]) -> tuple[str, ...]:
         if event.restored is not None and event.kind is Kind.ERASURE and event.parts is not None
         for name in erased_by(event.parts.payload)
     )
+
+
+def chained(
+    event: Prepared, session: str, length: int, turns: int, head: bytes, now: Moment
+) -> tuple[int, Moment, bytes]:
+    """Hang an event on the end of its session; give its turn, its time of ingest and its chain hash.
+
+    Raises:
+        StoreDamaged: it is restored, and hung on another end.
+    """
+    counted = turns + (event.kind is Kind.USER_MESSAGE and event.part == 0)
+    turn = event.turn if event.turn >= 0 else counted
+    ingested = event.restored.ingested if event.restored is not None else now
+    header = Header(
+        event.id, length, turn, event.part, event.kind.number, event.trust.number, event.time, ingested,
+        event.agent, event.origin,
+    )  # fmt: skip
+    chain = link(head, header, event.commitment)
+    if event.restored is not None and chain != event.restored.chain:
+        raise StoreDamaged(
+            f"event {event.name} of session {session!r} does not hang on the session as it is here; "
+            "restore into an empty store, or one that holds the same beginning of the session"
+        )
+    return turn, ingested, chain

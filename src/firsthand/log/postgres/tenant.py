@@ -15,9 +15,9 @@ from typing import Any
 
 import psycopg
 
-from firsthand.errors import AppendError, FirsthandError, IdConflict, StaleExpectation, StoreBusy, StoreDamaged
-from firsthand.event import Header, Kind, commit_to, genesis, link, roll
-from firsthand.log.prepare import Batch, Prepared
+from firsthand.errors import AppendError, FirsthandError, IdConflict, StaleExpectation, StoreBusy
+from firsthand.event import commit_to, genesis, roll
+from firsthand.log.prepare import Batch, Prepared, chained
 from firsthand.log.results import Appended
 from firsthand.moment import Moment
 from firsthand.value import field, replace, value
@@ -171,19 +171,8 @@ class Work:
 
     def _insert(self, event: Prepared, session: Session) -> int:
         position = self._position + 1
-        counted = session.turn + (event.kind is Kind.USER_MESSAGE and event.part == 0)
-        turn = event.turn if event.turn >= 0 else counted
-        time, now = event.time, event.restored.ingested if event.restored is not None else self._now
-        header = Header(
-            event.id, session.length, turn, event.part, event.kind.number, event.trust.number, time, now,
-            event.agent, event.origin,
-        )  # fmt: skip
-        chain_hash = link(session.head, header, event.commitment)
-        if event.restored is not None and chain_hash != event.restored.chain:
-            raise StoreDamaged(
-                f"event {event.name} of session {session.name!r} does not hang on the session as it is here; "
-                "restore into an empty namespace, or one that holds the same beginning of the session"
-            )
+        turn, now, chain_hash = chained(event, session.name, session.length, session.turn, session.head, self._now)
+        time = event.time
         self._position, self._head = position, roll(self._head, position, chain_hash)
         key, first, last = session.key or position, session.first_time, session.last_time
         if time is not None:

@@ -20,21 +20,18 @@ from firsthand.errors import (
     FirsthandError,
     IdConflict,
     StaleExpectation,
-    StoreDamaged,
     StoreError,
     StoreFailed,
 )
 from firsthand.event import (
     Artifact,
-    Header,
     Kind,
     commit_to,
     genesis,
-    link,
     roll,
 )
 from firsthand.log.loss import parse_loss
-from firsthand.log.prepare import Batch, Prepared
+from firsthand.log.prepare import Batch, Prepared, chained
 from firsthand.log.results import Appended
 from firsthand.log.rows import POSITION, key_of
 from firsthand.moment import Moment
@@ -278,19 +275,8 @@ class Appender:
         if event.restored is not None and event.restored.position > position:  # a namespace that had gaps there
             position = event.restored.position
             tenant.shared = position - 1
-        counted = session.turn + (event.kind is Kind.USER_MESSAGE and event.part == 0)
-        turn = event.turn if event.turn >= 0 else counted
-        time, now = event.time, event.restored.ingested if event.restored is not None else work.now
-        header = Header(
-            event.id, session.length, turn, event.part, event.kind.number, event.trust.number, time, now,
-            event.agent, event.origin,
-        )  # fmt: skip
-        chain = link(session.head, header, event.commitment)
-        if event.restored is not None and chain != event.restored.chain:
-            raise StoreDamaged(
-                f"event {event.name} of session {session.name!r} does not hang on the session as it is here; "
-                "restore into an empty store, or one that holds the same beginning of the session"
-            )
+        turn, now, chain = chained(event, session.name, session.length, session.turn, session.head, work.now)
+        time = event.time
         self._db.execute(
             _INSERT,
             (
