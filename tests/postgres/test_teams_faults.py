@@ -15,8 +15,9 @@ from postgres_server import PostgresServer, installations
 from team_server import EVERY, Team
 from test_move import Primaries, append
 
-from firsthand.errors import StoreReplaced
+from firsthand.errors import StoreBusy, StoreReplaced
 from firsthand.server.teams.gateway import LOOKUPS_MAX, Terms
+from firsthand.server.teams.grants import AUDIT
 from firsthand.server.teams.service import TeamServer
 
 
@@ -92,3 +93,38 @@ def test_a_key_does_not_wait_for_an_issuer_that_hangs(server, tmp_path):
                 stranger.join()
             assert team.ask("a.b.c", "GET", "/v1/head").status_code == 503
             assert team.verify("shop").ok
+
+
+def test_counted_refusals_outlast_a_busy_store(server, tmp_path, monkeypatch):
+    """Refusals that could not be recorded stay counted, and are recorded when the store takes them again."""
+    with Team(server, make_database(server), tmp_path) as team:
+        audit, busy = team.gateway._audit, True
+        append = audit._log.append
+
+        def appended(*arguments, **options):
+            if busy:
+                raise StoreBusy("of this test")
+            return append(*arguments, **options)
+
+        for number in range(9):
+            audit.refusal(f"name {number % 3}", "head", "read")
+        monkeypatch.setattr(audit._log, "append", appended)
+        with pytest.raises(StoreBusy):
+            audit.flush(now=True)
+        busy = False
+        audit.flush(now=True)
+        counts = {record["principal"]: record["count"] for record in team.audit() if "count" in record}
+        assert counts == {f"name {number}": 2 for number in range(3)}
+        assert team.verify(AUDIT).ok
+
+
+def test_erasures_that_come_by_sync_are_recorded(server, tmp_path):
+    """An erasure by either verb of sync is in the audit log before it is done, as one by `erase` is."""
+    with Team(server, make_database(server), tmp_path) as team:
+        key = team.key("alice", shop=EVERY)
+        team.ask(key, "POST", "/v1/sync/erase", {})
+        team.ask(key, "POST", "/v1/sync/push", {"events": [{"kind": "erasure"}]})
+        team.ask(key, "POST", "/v1/sync/push", {"events": [{"kind": "note"}]})
+        acts = [(record["act"], record.get("route")) for record in team.audit()]
+        assert [act for act in acts if act[0] == "erase"] == [("erase", "sync/erase"), ("erase", "sync/push")]
+        assert team.verify(AUDIT).ok

@@ -85,7 +85,8 @@ class Doors:
             return
         idle = [key for key, door in self._doors.items() if not door.users] if self._closes else []
         if not idle:
-            raise HTTPException(503, f"{DOORS_MAX} agents have a door here already; firsthand serve --stop")
+            what = "ask again in a moment" if self._closes else "firsthand serve --stop"
+            raise HTTPException(503, f"{DOORS_MAX} agents have a door here already; {what}")
         self._doors.pop(idle[0]).closing.set()
 
     async def _made(self, values: Mapping[str, str]) -> _Door:

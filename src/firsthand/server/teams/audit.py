@@ -14,10 +14,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import psycopg
 
+from firsthand.errors import FirsthandError
 from firsthand.event import Draft, Kind, Trust
 from firsthand.log.postgres.log import PostgresLog
 from firsthand.server.teams.grants import AUDIT
@@ -56,9 +58,10 @@ class Audit:
         Args:
             principal: empty for a stranger.
         """
-        self.flush()
+        with suppress(FirsthandError):  # they stay counted
+            self.flush()
         with self._lock:
-            name = principal if principal in self._refusals or len(self._refusals) < PRINCIPALS_MAX else "..."
+            name = self._counted_as(principal)
             first = name not in self._refusals
             counts = self._refusals.setdefault(name, Counter())
             counts[f"{route}: {reason}"] += not first
@@ -71,6 +74,15 @@ class Audit:
             if not now and self._clock() - self._begun < MINUTE_S:
                 return
             refusals, self._refusals, self._begun = self._refusals, {}, self._clock()
-        for name, counts in refusals.items():
-            if counts.total():
-                self.act(name, "refused", count=counts.total(), reasons=dict(counts.most_common(10)))
+        try:
+            for name, counts in [*refusals.items()]:
+                if counts.total():
+                    self.act(name, "refused", count=counts.total(), reasons=dict(counts.most_common(10)))
+                del refusals[name]
+        finally:
+            with self._lock:  # what was not written is counted on
+                for name, counts in refusals.items():
+                    self._refusals.setdefault(self._counted_as(name), Counter()).update(counts)
+
+    def _counted_as(self, principal: str) -> str:
+        return principal if principal in self._refusals or len(self._refusals) < PRINCIPALS_MAX else "..."

@@ -32,7 +32,7 @@ from starlette.routing import Route
 
 from firsthand import FirsthandError, Kind, Memory, __version__
 from firsthand.client import NAMESPACE_HEADER
-from firsthand.errors import StoreBusy, StoreFull
+from firsthand.errors import StoreFull
 from firsthand.log.postgres.access import granted_in
 from firsthand.log.postgres.schema import check_version
 from firsthand.server import api, api_door, measures
@@ -317,7 +317,7 @@ class Gateway:
         async def flush() -> None:
             while True:
                 await asyncio.sleep(MINUTE_S)
-                with suppress(StoreBusy):  # they stay counted
+                with suppress(FirsthandError):  # they stay counted
                     await run_in_threadpool(self._audit.flush)
 
         async with self._doors.lifespan(app):
