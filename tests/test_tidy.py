@@ -27,7 +27,8 @@ EVALUATIONS = HOME / "packages" / "firsthand-evals" / "src" / "firsthand_evals"
 ROOMS = """
     errors value | environment moment tokens fence printable | event | pointer | answer record window json_codec
     | unasked | formats | log | index | space | storage | agent_space | recall | notes | ledger | context hosts | agents
-    | health | session | telemetry | memory | client | sync | __init__ | server | adapters | cli | __main__ | evals
+    | health | session | telemetry | memory | memory_verbs | client async_memory | sync | __init__ | server | adapters
+    | cli | __main__ | evals
 """
 LEVELS = {room: level for level, rooms in enumerate(ROOMS.split("|")) for room in rooms.split()}
 PURE = {

@@ -31,7 +31,7 @@ ROOMS = {
     **dict.fromkeys(
         ("errors", "environment", "value", "event", "moment", "pointer", "fence", "printable", "answer",
          "json_codec", "record", "window", "tokens"), "values"),
-    **dict.fromkeys(("session", "client", "__init__"), "memory"),
+    **dict.fromkeys(("session", "client", "memory_verbs", "async_memory", "__init__"), "memory"),
     "agent_space": "agents", "unasked": "agents", "__main__": "cli", "storage": "memory", "telemetry": "memory",
 }  # fmt: skip
 """Which room of the plan a folder or file belongs to; one that has the room's own name is not listed."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from firsthand.agents.agent import Agent
     from firsthand.agents.agent_tools import AgentTools
     from firsthand.answer import Answer, Band, Conditions, Hit, Outcome, Query, Scope
+    from firsthand.async_memory import AsyncMemory, AsyncSession
     from firsthand.client import AsyncClient, Client
     from firsthand.context.anatomy import Anatomy
     from firsthand.context.executors import Executor
@@ -54,7 +55,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Agent", "AgentTools", "Anatomy", "Answer", "AppendError", "Appended", "AsyncClient", "Band", "Budget", "Checked",
+    "Agent", "AgentTools", "Anatomy", "Answer", "AppendError", "Appended", "AsyncClient", "AsyncMemory", "AsyncSession",
+    "Band", "Budget", "Checked",
     "Claim", "Client", "Conditions", "Draft", "Embedder", "Erased", "Erasure", "Event", "Executor", "Exported",
     "FirsthandError", "FormatError", "Hit", "ImportReport", "InvalidArgument", "Kind", "Memory", "Moment", "NotAStore",
     "Note", "Outcome", "Pointer", "PointerError", "Proof", "PullLimits", "Query", "QueryError", "Receipt", "Request",
@@ -66,6 +68,7 @@ _ROOMS = {
     "agents.agent": ("Agent",),
     "agents.agent_tools": ("AgentTools",),
     "answer": ("Answer", "Band", "Conditions", "Hit", "Outcome", "Query", "Scope"),
+    "async_memory": ("AsyncMemory", "AsyncSession"),
     "client": ("AsyncClient", "Client"),
     "context.anatomy": ("Anatomy",),
     "context.executors": ("Executor",),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
-import inspect
 import itertools
 import select
 import socket
@@ -18,6 +17,7 @@ pytest.importorskip("starlette", reason="the extra agents is not installed")
 pytest.importorskip("jinja2", reason="the extra agents is not installed")
 pytest.importorskip("httpx", reason="the extra client is not installed")
 
+from awaited import Awaited
 from memory_suite import MemorySuite
 
 from firsthand import AsyncClient, Client, Draft, InvalidArgument, Kind, Memory
@@ -51,32 +51,6 @@ def server(tmp_path_factory):
 def namespace():
     """A namespace that nobody has."""
     return f"tenant {next(NUMBERS)}"
-
-
-class Awaited:
-    """An asynchronous client, each call of which is run to its end: what it gives can be compared with the others'."""
-
-    def __init__(self, client, loop):
-        self._client, self._loop = client, loop
-
-    def __getattr__(self, name):
-        member = getattr(self._client, name)
-        return self._run(member) if not callable(member) else lambda *args, **named: self._run(member(*args, **named))
-
-    def _run(self, thing):
-        if inspect.isawaitable(thing):
-            return self._loop.run_until_complete(thing)
-        if hasattr(thing, "__aiter__"):
-            return self._loop.run_until_complete(_all(thing))
-        return Awaited(thing, self._loop) if hasattr(thing, "agent_name") else thing
-
-    @property
-    def position(self):
-        return self.health()["position"]
-
-
-async def _all(items):
-    return [item async for item in items]
 
 
 class TestFolder(MemorySuite):

@@ -12,13 +12,14 @@ import base64
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from firsthand.client import Call, Client
+from firsthand.client import Client
 from firsthand.errors import InvalidArgument, ServerFailed, Unresolvable
 from firsthand.event import Artifact, Kind
 from firsthand.json_codec import from_json
 from firsthand.log.expansion import PieceSource
 from firsthand.log.rows import erased_by
 from firsthand.memory import Memory
+from firsthand.memory_verbs import Call
 from firsthand.value import value
 
 from . import tails
