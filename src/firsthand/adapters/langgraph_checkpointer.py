@@ -1,0 +1,338 @@
+"""LangGraph's checkpoints on the log: each checkpoint, channel value and pending write is an event.
+
+    graph = builder.compile(checkpointer=FirsthandSaver(Memory("notes")))
+
+The invariant: a checkpoint that `put` returned for is on disk, with the values of its channels; both are
+appended together. Deleting and pruning append what is no longer offered; the events stay in the thread's session.
+No recall finds a checkpoint: it repeats what messages and tools said elsewhere.
+
+What cannot be read or kept is raised: a run that goes on from a state that is not there is worse than one that ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+from urllib.parse import unquote
+
+from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
+    BaseCheckpointSaver,
+    CheckpointTuple,
+    get_checkpoint_id,
+    get_checkpoint_metadata,
+    writes_sort_key,
+)
+
+from firsthand import Draft, Event, Kind, Memory, moment
+from firsthand.adapters.langgraph_store import quoted
+from firsthand.event import REPEATS
+from firsthand.log.prepare import BATCH_EVENTS_MAX
+
+PREFIX = "langgraph-thread:"
+FORMAT = "langgraph"  # the fact of an event's meta which holds what we know of it
+DROPPED_AT_ONCE = 1_000  # checkpoints that one event names
+THREADS_MAX = 1_000  # that are kept in mind; any other one is read again from its session
+SNAPSHOTS = "counters_since_delta_snapshot"
+
+Config = dict[str, Any]
+Where = tuple[str, str]
+"""A checkpoint of a thread: LangGraph's namespace (of a subgraph), and its id."""
+
+
+class _Thread:
+    """What of a thread's session is offered, by the positions of its events."""
+
+    def __init__(self) -> None:
+        self.reached = 0
+        self.points: dict[Where, tuple[int, Mapping[str, Any]]] = {}
+        self.values: dict[tuple[str, str, str], int] = {}  # namespace, channel, version
+        self.writes: dict[Where, dict[tuple[str, int], tuple[int, Mapping[str, Any]]]] = {}
+
+    def take(self, event: Event) -> None:
+        """Take in the next event of the session; one that was erased says nothing any more."""
+        facts = event.meta.get(FORMAT)
+        if not isinstance(facts, dict):
+            return
+        where = facts.get("ns", ""), facts.get("id", "")
+        match facts["sort"]:
+            case "point":
+                self.points[where] = event.position, facts
+            case "value":
+                self.values[facts["ns"], facts["channel"], _version(facts["version"])] = event.position
+            case "write":
+                writes, name = self.writes.setdefault(where, {}), (facts["task"], facts["index"])
+                if name[1] < 0 or name not in writes:  # an error or an interrupt replaces the one before it
+                    writes[name] = event.position, facts
+            case "drop":
+                for ns, identifier in facts["points"]:
+                    self.points.pop((ns, identifier), None)
+                    self.writes.pop((ns, identifier), None)
+            case "delete":
+                self.points, self.values, self.writes = {}, {}, {}
+
+    def newest(self, ns: str) -> str:
+        """Name the newest checkpoint of a namespace; empty without any."""
+        return max((identifier for name, identifier in self.points if name == ns), default="")
+
+
+class FirsthandSaver(BaseCheckpointSaver[str]):
+    """Keeps the checkpoints of LangGraph's threads in one namespace of a Firsthand store."""
+
+    def __init__(self, memory: Memory, *, serde: Any = None) -> None:
+        super().__init__(serde=serde)
+        self._memory = memory
+        self._lock = threading.RLock()
+        self._threads: dict[str, _Thread] = {}
+
+    # writing -----------------------------------------------------------------------------------------
+
+    def put(self, config: Config, checkpoint: Any, metadata: Any, new_versions: Mapping[str, Any]) -> Config:
+        """Append a checkpoint, and the values of the channels that are new in it."""
+        thread, ns = _thread_of(config), config["configurable"].get("checkpoint_ns", "")
+        values = checkpoint["channel_values"]
+        drafts = [
+            self._kept(values[channel], sort="value", ns=ns, channel=channel, version=version)
+            for channel, version in new_versions.items()
+            if channel in values
+        ]
+        about = get_checkpoint_metadata(config, metadata)
+        content = {"checkpoint": {**checkpoint, "channel_values": {}}, "metadata": about}
+        facts = {"ns": ns, "id": checkpoint["id"], "parent": get_checkpoint_id(config), "run": about.get("run_id")}
+        self._append(thread, [*drafts, self._kept(content, sort="point", **facts)])
+        return _config(thread, ns, checkpoint["id"])
+
+    def put_writes(self, config: Config, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = "") -> None:
+        """Append what a task wrote, for the checkpoint that it ran on; the same write again changes nothing."""
+        facts = {
+            "sort": "write", "ns": config["configurable"].get("checkpoint_ns", ""), "id": get_checkpoint_id(config),
+            "task": task_id, "path": task_path,
+        }  # fmt: skip
+        drafts = [
+            self._kept(content, **facts, index=WRITES_IDX_MAP.get(channel, index), channel=channel)
+            for index, (channel, content) in enumerate(writes)
+        ]
+        self._append(_thread_of(config), drafts)
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Offer nothing of a thread any more."""
+        if self._followed(thread_id).points:
+            self._append(thread_id, [_draft(b"", sort="delete")])
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Offer no checkpoint of these runs any more, in whichever thread."""
+        runs = {*run_ids}
+        with self._lock:
+            for thread in self._names() if runs else ():
+                points = self._followed(thread).points.items()
+                self._drop(thread, [where for where, (_, facts) in points if facts.get("run") in runs])
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Append all that is offered of a thread to another one."""
+        with self._lock:
+            source = self._followed(source_thread_id)
+            positions = {position for position, _ in source.points.values()} | {*source.values.values()}
+            positions |= {position for writes in source.writes.values() for position, _ in writes.values()}
+        events = (event for event in self._events(sorted(positions)) if not event.erased)
+        copies = (_copy(event, self._memory.log.reader.content(event)) for event in events)
+        while drafts := [*islice(copies, BATCH_EVENTS_MAX)]:
+            self._append(target_thread_id, drafts)
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """Offer the newest checkpoint of each namespace alone, or (``delete``) none.
+
+        Older ones stay as far as a channel that keeps differences needs them.
+
+        Raises:
+            ValueError: there is no such strategy.
+        """
+        if strategy not in {"keep_latest", "delete"}:
+            raise ValueError(f"expected the strategy keep_latest or delete; got {strategy!r}")
+        for thread in thread_ids:
+            if strategy == "delete":
+                self.delete_thread(thread)
+                continue
+            with self._lock:
+                points = self._followed(thread).points
+                staying = {where for ns in {ns for ns, _ in points} for where in self._needed(thread, ns)}
+                self._drop(thread, [where for where in points if where not in staying])
+
+    def _needed(self, thread: str, ns: str) -> Iterator[Where]:
+        """Yield the newest checkpoint, and those above it up to a whole value of each channel of differences."""
+        offered = self._followed(thread)
+        where, missing = (ns, offered.newest(ns)), None
+        while where in offered.points and missing != set():
+            yield where
+            state = self._tuple(thread, where)
+            assert state is not None, "it is offered"
+            missing = set(state.metadata.get(SNAPSHOTS, ())) if missing is None else missing
+            missing -= state.checkpoint["channel_values"].keys()
+            where = ns, str(offered.points[where][1]["parent"])
+
+    def _drop(self, thread: str, points: list[Where]) -> None:
+        pages = [points[start : start + DROPPED_AT_ONCE] for start in range(0, len(points), DROPPED_AT_ONCE)]
+        self._append(thread, [_draft(b"", sort="drop", points=page) for page in pages])
+
+    def _kept(self, content: Any, **facts: Any) -> Draft:
+        name, data = self.serde.dumps_typed(content)
+        return _draft(data, **facts, type=name)
+
+    def _append(self, thread: str, drafts: Sequence[Draft]) -> None:
+        if drafts:
+            self._memory.append(drafts, session=f"{PREFIX}{quoted(thread)}")
+
+    # reading -----------------------------------------------------------------------------------------
+
+    def get_tuple(self, config: Config) -> CheckpointTuple | None:
+        """Give the checkpoint that is named, or the newest one; None where there is none."""
+        thread, ns = _thread_of(config), config["configurable"].get("checkpoint_ns", "")
+        return self._tuple(thread, (ns, get_checkpoint_id(config) or self._followed(thread).newest(ns)))
+
+    def list(
+        self,
+        config: Config | None,
+        *,
+        filter: dict[str, Any] | None = None,  # noqa: A002 - LangGraph's word
+        before: Config | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        """Yield checkpoints, the newest first."""
+        asked = config["configurable"] if config else {}
+        threads = [_thread_of(config)] if config else self._names()
+        end = get_checkpoint_id(before) if before else None
+        with self._lock:
+            places = [
+                (where, thread)
+                for thread in threads
+                for where in self._followed(thread).points
+                if asked.get("checkpoint_ns", where[0]) == where[0]
+                and (asked.get("checkpoint_id") or where[1]) == where[1]
+                and (not end or where[1] < end)
+            ]
+        places.sort(key=lambda place: place[0][1], reverse=True)
+        states = (self._tuple(thread, where) for where, thread in places)
+        wanted = (
+            state for state in states
+            if state and all(state.metadata.get(name) == content for name, content in (filter or {}).items())
+        )  # fmt: skip
+        yield from wanted if limit is None else islice(wanted, max(limit, 0))
+
+    def _tuple(self, thread: str, where: Where) -> CheckpointTuple | None:
+        """Put a checkpoint together from its events; None where it is not offered, or was erased."""
+        ns, identifier = where
+        with self._lock:
+            offered = self._followed(thread)
+            position, facts = offered.points.get(where, (0, {}))
+            named = sorted(offered.writes.get(where, {}).items(), key=_order)
+            point = self._contents([position] if position else []).get(position)
+            if point is None:
+                return None
+            versions = point["checkpoint"]["channel_versions"].items()
+            places = {channel: offered.values.get((ns, channel, _version(version))) for channel, version in versions}
+        writes = [write for _, write in named]
+        contents = self._contents([place for place in places.values() if place] + [place for place, _ in writes])
+        values = {channel: contents[place] for channel, place in places.items() if place in contents}
+        return CheckpointTuple(
+            config=_config(thread, ns, identifier),
+            checkpoint={**point["checkpoint"], "channel_values": values},
+            metadata=point["metadata"],
+            parent_config=_config(thread, ns, facts["parent"]) if facts["parent"] else None,
+            pending_writes=[
+                (about["task"], about["channel"], contents[place]) for place, about in writes if place in contents
+            ],
+        )
+
+    def _contents(self, positions: Sequence[int]) -> dict[int, Any]:
+        """Read what events hold, by position; without what was erased."""
+        reader = self._memory.log.reader
+        return {
+            event.position: self.serde.loads_typed((event.meta[FORMAT]["type"], reader.content(event)))
+            for event in self._events(positions)
+            if not event.erased
+        }
+
+    def _events(self, positions: Sequence[int]) -> Sequence[Event]:
+        return self._memory.log.reader.events_at(self._memory.namespace, positions)
+
+    def _followed(self, thread: str) -> _Thread:
+        """Give what a thread offers, with what was appended since, by whichever process."""
+        with self._lock:
+            if thread not in self._threads and len(self._threads) >= THREADS_MAX:
+                self._threads.clear()
+            offered, head = self._threads.setdefault(thread, _Thread()), self._memory.position
+            if head > offered.reached:
+                for event in self._memory.events(f"{PREFIX}{quoted(thread)}", after=offered.reached, before=head + 1):
+                    offered.take(event)
+                offered.reached = head
+            return offered
+
+    def _names(self) -> Sequence[str]:
+        sessions = self._memory.sessions()
+        return [unquote(info.name.removeprefix(PREFIX)) for info in sessions if info.name.startswith(PREFIX)]
+
+    # the same in a thread ------------------------------------------------------------------------------
+
+    def get_next_version(self, current: str | int | None, channel: None) -> str:  # noqa: ARG002 - LangGraph's signature
+        """Give a version above the present one, which no other fork of the thread has."""
+        return f"{int(str(current or 0).partition('.')[0]) + 1:032}.{secrets.token_hex(8)}"
+
+    async def aput(self, *arguments: Any) -> Config:
+        return await asyncio.to_thread(self.put, *arguments)
+
+    async def aput_writes(self, *arguments: Any, **named: Any) -> None:
+        await asyncio.to_thread(self.put_writes, *arguments, **named)
+
+    async def aget_tuple(self, config: Config) -> CheckpointTuple | None:
+        return await asyncio.to_thread(self.get_tuple, config)
+
+    async def alist(self, config: Config | None, **conditions: Any) -> AsyncIterator[CheckpointTuple]:
+        read: Callable[[], Sequence[CheckpointTuple]] = lambda: [*self.list(config, **conditions)]  # noqa: E731
+        for state in await asyncio.to_thread(read):
+            yield state
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        await asyncio.to_thread(self.delete_thread, thread_id)
+
+    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
+        await asyncio.to_thread(self.delete_for_runs, run_ids)
+
+    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        await asyncio.to_thread(self.copy_thread, source_thread_id, target_thread_id)
+
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        await asyncio.to_thread(self.prune, thread_ids, strategy=strategy)
+
+    async def aget_delta_channel_history(self, *, config: Config, channels: Sequence[str]) -> Mapping[str, Any]:
+        return await asyncio.to_thread(self.get_delta_channel_history, config=config, channels=channels)
+
+
+def _thread_of(config: Config) -> str:
+    return str(config["configurable"]["thread_id"])
+
+
+def _config(thread: str, ns: str, identifier: str) -> Config:
+    return {"configurable": {"thread_id": thread, "checkpoint_ns": ns, "checkpoint_id": identifier}}
+
+
+def _order(write: tuple[tuple[str, int], tuple[int, Mapping[str, Any]]]) -> tuple[str, str, int]:
+    (task, index), (_, facts) = write
+    key: tuple[str, str, int] = writes_sort_key(facts["path"], task, index)
+    return key
+
+
+def _version(version: Any) -> str:
+    """Write a channel's version so that a number and a text of the same digits differ, as JSON gives both back."""
+    return repr(version)
+
+
+def _draft(content: bytes, **facts: Any) -> Draft:
+    meta = {FORMAT: facts, REPEATS: True}
+    return Draft(Kind.SESSION, content, "application/octet-stream", meta, origin=FORMAT, time=moment.now())
+
+
+def _copy(event: Event, content: bytes) -> Draft:
+    return Draft(event.kind, content, event.media, event.meta, origin=event.origin, trust=event.trust, time=event.time)
