@@ -3,6 +3,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := .venv/bin
 DATA ?= ../shared/data
+SOAKED := -rP --show-capture=stdout --durations=20
 
 .PHONY: demo test test-postgres lint bench bench-postgres quality soak docs clean
 .DELETE_ON_ERROR:
@@ -31,9 +32,9 @@ quality: .venv/ready-bench .venv-peers/ready  ## what recall finds, beside basel
 	$(BIN)/python bench/said_bench.py --data $(DATA) --held-back
 	$(BIN)/python bench/needles_bench.py --data $(DATA)
 
-soak: .venv/ready-postgres  ## the fault tests at full length: every bit, every cut, longer kill loops
-	FIRSTHAND_SOAK=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/faults tests/properties
-	FIRSTHAND_SOAK=1 $(BIN)/python -m pytest -n 2 --dist loadfile tests/postgres
+soak: .venv/ready-postgres  ## the fault tests at full length: every bit, every cut, longer kill loops (PART=one file of them)
+	FIRSTHAND_SOAK=1 $(BIN)/python -m pytest -n 2 --dist worksteal $(SOAKED) $(or $(PART),tests/faults tests/properties tests/log/test_salvage.py tests/sync/test_interleavings.py tests/server/test_inspector_pages.py)
+	test -n "$(PART)" || FIRSTHAND_SOAK=1 $(BIN)/python -m pytest -n 2 --dist loadfile $(SOAKED) tests/postgres
 
 docs: .venv/ready-dev  ## write the reference of commands and of public names anew
 	$(BIN)/python tools/make_reference.py

@@ -1,9 +1,9 @@
 """A writer as a process of its own: appends until it is ended, and says on standard output what was acknowledged.
 
-    python acknowledging_writer.py DSN-OR-ADDRESS NAME THREADS
+    python acknowledging_writer.py DSN-OR-ADDRESS NAME THREADS FAULT
 
 Each line: namespace, id, position, text. An append whose fate is not known is made again with the same ids until it
-is acknowledged, whatever happens to the server.
+is acknowledged, whatever happens to the server. FAULT is one of `kill_faults`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from kill_faults import FAULTS
 
 from firsthand import Client
 from firsthand.errors import ServerFailed, StoreBusy
@@ -61,7 +63,8 @@ def way_to(where: str) -> Append:
 
 
 def main() -> None:
-    where, name, threads = sys.argv[1:]
+    where, name, threads, fault = sys.argv[1:]
+    FAULTS[fault]()
     append = way_to(where)
     os.write(1, b"ready\n")
     for number in range(int(threads)):

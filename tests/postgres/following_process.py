@@ -1,6 +1,6 @@
 """A process that follows a namespace into a folder until it is ended, and says which position it has reached.
 
-python following_process.py DSN NAMESPACE FOLDER
+python following_process.py DSN NAMESPACE FOLDER FAULT
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ import os
 import sys
 from pathlib import Path
 
+from kill_faults import FAULTS
+
 from firsthand.index.text import TextIndex
 from firsthand.log.postgres.replicas import Replicas
 
 
 def main() -> None:
-    dsn, namespace, folder = sys.argv[1:]
+    dsn, namespace, folder, fault = sys.argv[1:]
+    FAULTS[fault]()
     replica = Replicas(dsn, Path(folder), Path(folder), 10**12).open_log(namespace, indexes=(TextIndex(),))
     os.write(1, b"ready\n")
     while True:

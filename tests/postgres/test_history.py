@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -77,8 +79,11 @@ def test_a_history_of_many_processes_is_that_of_one_log(dsn, tmp_path):
 
     Fails on: each fault of `history_faults`.
     """
+    began = time.monotonic()
     operations = run(dsn, tmp_path, OPERATIONS)
     log = log_of(dsn)
+    counts = Counter(each["kind"] for each in operations)
+    print(f"history: {dict(counts)}, {len(log):,} events, {time.monotonic() - began:.0f} s")
     assert violations(operations, log) == []
     appends = [each for each in operations if each["kind"] == "append"]
     refused = {each.get("error", "") for each in appends}

@@ -2,84 +2,31 @@
 
 from __future__ import annotations
 
-import itertools
-import os
-import random
-import socket
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+import pytest
+from kill_loops import killed_committer, killed_postgresql, killed_replica, killed_server
+from postgres_server import installations
 
-from writer_loops import LOOP_S, Acknowledged, Process, assert_whole, ended, go_on, heads_watched, writer
-
-from firsthand.event import Draft, Kind
-from firsthand.index.text import TextIndex
-from firsthand.log.postgres.replicas import Replicas
-from stores import SOAK, open_log
-from stores import assert_whole as assert_indexed
+from stores import SOAK
 
 ACKNOWLEDGED = 50_000 if SOAK else 2_500
 """Events of each of the two loops around PostgreSQL; the others make a fifth of it."""
+newest = pytest.mark.parametrize("server", [*installations()][-1:], indirect=True)
 
 
-def test_a_killed_postgresql_loses_nothing_acknowledged(server, dsn, engine):
+def test_a_killed_postgresql_loses_nothing_acknowledged(server, dsn):
     """Every process of PostgreSQL is killed in a loop under eight writing threads: all that was acknowledged is there.
 
     Fails on: an acknowledgement before the commit, a retry that is appended twice, a head that goes back.
     """
-    chance, kills, until = random.Random(1), 0, time.monotonic() + LOOP_S
-    with heads_watched(dsn) as heads:
-        writers = [writer(dsn, f"w{number}") for number in range(2)]
-        while go_on(writers, ACKNOWLEDGED, until) or kills < 8:
-            time.sleep(0.1 + chance.expovariate(1.0))  # sometimes before it is whole again, sometimes in full work
-            server.kill()
-            kills += 1
-            server.start()
-        said = ended(writers)
-    assert_whole(engine, said, heads)
+    assert killed_postgresql(server, dsn, ACKNOWLEDGED) == []
 
 
-def test_a_killed_committer_loses_nothing_acknowledged(dsn, engine):
+def test_a_killed_committer_loses_nothing_acknowledged(dsn):
     """Writers with four threads each are killed and replaced in a loop: all that they said is there, once.
 
     Fails on: an acknowledgement before the commit, a transaction that stays open after its client is gone.
     """
-    chance, names, until = random.Random(2), itertools.count(), time.monotonic() + LOOP_S
-    said: list[Acknowledged] = []
-    with heads_watched(dsn) as heads:
-        writers = [writer(dsn, f"w{next(names)}") for _ in range(2)]
-        while go_on(writers, ACKNOWLEDGED - len(said), until) or next(names) < 10:
-            time.sleep(chance.random() * 0.4)
-            said += ended([writers.pop(0)])
-            writers.append(writer(dsn, f"w{next(names)}"))
-        said += ended(writers)
-    assert_whole(engine, said, heads)
-
-
-@contextmanager
-def serving(home: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Run the server of a user, and kill it at the end."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "firsthand", "--quiet", "serve", "--foreground", f"--port={port}"],
-        env=os.environ | home_of(home), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-
-
-def home_of(home: Path) -> dict[str, str]:
-    """Give the environment of a user with a home of their own."""
-    (home / "run").mkdir(mode=0o700, parents=True, exist_ok=True)
-    return {
-        "HOME": str(home), "XDG_RUNTIME_DIR": str(home / "run"), "XDG_STATE_HOME": str(home / "state"),
-        "FIRSTHAND_STORE": str(home / "store"), "FIRSTHAND_EMBEDDER": "none",
-    }  # fmt: skip
+    assert killed_committer(dsn, ACKNOWLEDGED) == []
 
 
 def test_a_killed_server_loses_nothing_acknowledged(tmp_path):
@@ -87,56 +34,42 @@ def test_a_killed_server_loses_nothing_acknowledged(tmp_path):
 
     Fails on: an answer before the append, a client whose second try is a second append.
     """
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    chance, kills, until, writers = random.Random(3), 0, time.monotonic() + LOOP_S, list[Process]()
-    while kills < 6 or go_on(writers, ACKNOWLEDGED // 5, until):
-        kills += 1
-        with serving(tmp_path, port) as server:
-            wait_for_port(port, server)
-            writers = writers or [writer(f"http://127.0.0.1:{port}", "w", 6, **home_of(tmp_path))]
-            time.sleep(0.5 + chance.random())
-    said = ended(writers)
-    log = open_log(tmp_path / "store")
-    assert_whole(log, said)
-    log.close()
+    assert killed_server(tmp_path, ACKNOWLEDGED // 5) == []
 
 
-def wait_for_port(port: int, server: subprocess.Popen[bytes]) -> None:
-    """Wait until a server listens."""
-    while server.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return
-        except OSError:
-            time.sleep(0.02)
-    raise AssertionError(f"the server ended with {server.returncode}")
-
-
-def test_a_killed_replica_is_a_prefix_that_goes_on(dsn, engine, tmp_path):
+def test_a_killed_replica_is_a_prefix_that_goes_on(dsn, tmp_path):
     """Two processes that follow one namespace into one folder are killed in a loop: it ends as the engine has it.
 
     Fails on: an event that is taken twice or left out, a folder that the next process cannot open.
     """
-    chance, kills, until = random.Random(4), 0, time.monotonic() + LOOP_S
-    writers = [writer(dsn, "w")]
-    engine.append([Draft(Kind.NOTE, b"first")], namespace="left", session="s")
-    followers = [Process("following_process.py", dsn, "left", tmp_path) for _ in range(2)]
-    while go_on(writers, ACKNOWLEDGED // 5, until) or kills < 6:
-        kills += 1
-        time.sleep(chance.random() * 0.5)
-        killed = followers.pop(0)
-        killed.kill()
-        reached = [int(line) for line in killed.lines if line.endswith(b"\n")]
-        assert reached == sorted(reached)
-        followers.append(Process("following_process.py", dsn, "left", tmp_path))
-    ended(writers)
-    for each in followers:
-        each.kill()
-    replica = Replicas(dsn, tmp_path, tmp_path, 10**12).open_log("left", shared=False, indexes=(TextIndex(),))
-    assert replica.reader.head("left") == engine.reader.head("left")
-    assert [event.text for event in replica.reader.events("left")] == [
-        event.text for event in engine.reader.events("left")
-    ]
-    assert_indexed(replica.local)
-    replica.close()
+    assert killed_replica(dsn, tmp_path, ACKNOWLEDGED // 5) == []
+
+
+@newest
+@pytest.mark.parametrize(("fault", "named"), [("acknowledge before the commit", "lost"), ("ids are ignored", "twice")])
+def test_a_loop_around_postgresql_finds_a_planted_fault(server, dsn, fault, named):
+    """What a committer answered too early is named as lost, and what it appended at each try as there twice."""
+    assert named in _names(killed_postgresql(server, dsn, 50, fault, kills_min=4))
+
+
+@newest
+def test_a_loop_around_the_committer_finds_a_planted_fault(dsn):
+    """What a committer answered before its commit is lost with it, and named."""
+    assert "lost" in _names(killed_committer(dsn, 50, "acknowledge before the commit", kills_min=3))
+
+
+@pytest.mark.parametrize(("fault", "named"), [("answer before the append", "lost"), ("ids are ignored", "twice")])
+def test_a_loop_around_a_server_finds_a_planted_fault(tmp_path, fault, named):
+    """What a server answered too early is named as lost, and what it took anew at each try as there twice."""
+    assert named in _names(killed_server(tmp_path, 30, fault, kills_min=3))
+
+
+@newest
+@pytest.mark.parametrize("fault", ["an event is left out", "an event is taken twice"])
+def test_a_loop_around_a_replica_finds_a_planted_fault(dsn, tmp_path, fault):
+    """A replica that left an event out, or has it twice, gives up by itself, and the loop says so."""
+    assert {"ended", "anew"} & _names(killed_replica(dsn, tmp_path, 50, fault, kills_min=2))
+
+
+def _names(violated: list[str]) -> set[str]:
+    return {sentence.partition(":")[0] for sentence in violated}

@@ -65,9 +65,9 @@ class Process:
         return [Acknowledged(space, name, int(position), text) for space, name, position, text in words]
 
 
-def writer(where: str, name: str, threads: int = 4, **environment: str) -> Process:
-    """Start a writer."""
-    return Process("acknowledging_writer.py", where, name, threads, **environment)
+def writer(where: str, name: str, threads: int = 4, fault: str = "none", **environment: str) -> Process:
+    """Start a writer, with a fault of `kill_faults` planted in it."""
+    return Process("acknowledging_writer.py", where, name, threads, fault, **environment)
 
 
 @contextmanager
@@ -96,20 +96,26 @@ def heads_watched(dsn: str) -> Iterator[list[tuple[str, int, bytes]]]:
         thread.join()
 
 
-def assert_whole(log: Any, said: list[Acknowledged], heads: Sequence[tuple[str, int, bytes]] = ()) -> None:
-    """Assert that each acknowledged event is there once, at its position, and that heads only ever grew."""
-    assert len({each.id for each in said}) == len(said)
+def violations(log: Any, said: list[Acknowledged], heads: Sequence[tuple[str, int, bytes]] = ()) -> list[str]:
+    """Name each acknowledged event that is lost, what is there twice, and heads that did not only grow."""
+    violated = [] if len({each.id for each in said}) == len(said) else ["twice: an id was acknowledged twice"]
     for namespace in NAMESPACES:
         events = list(log.reader.events(namespace))
-        assert [event.position for event in events] == list(range(1, len(events) + 1))
-        assert max(Counter(event.text for event in events).values()) == 1
+        if [event.position for event in events] != list(range(1, len(events) + 1)):
+            violated.append("order: positions do not run 1, 2, 3")
+        counts = Counter(event.text for event in events)
+        violated += [f"twice: {text} is there {count} times" for text, count in counts.items() if count > 1]
         stored = {event.id: (event.position, event.text) for event in events}
-        mine = {each.id: (each.position, each.text) for each in said if each.namespace == namespace}
-        assert {name: stored.get(name) for name in mine} == mine
+        violated += [
+            f"lost: {each}, {stored.get(each.id)} is there" for each in said
+            if each.namespace == namespace and stored.get(each.id) != (each.position, each.text)
+        ]  # fmt: skip
         grown = [(position, head) for name, position, head in heads if name == namespace]
-        assert [position for position, _ in grown] == sorted(position for position, _ in grown)
+        if [position for position, _ in grown] != sorted(position for position, _ in grown):
+            violated.append("head: one went back")
         kept = [f"{position}:{head.hex()}" for position, head in dict.fromkeys(grown) if position]
-        assert log.verify(namespace=namespace, heads=kept).problems == ()
+        violated += [f"verify: {problem}" for problem in log.verify(namespace=namespace, heads=kept).problems]
+    return violated
 
 
 def go_on(writers: list[Process], events: int, until: float) -> bool:
