@@ -136,6 +136,19 @@ def _append_in_child(log: PostgresLog, text: str, answer) -> None:
     answer.put(text)
 
 
+def test_a_connection_that_is_lost_while_a_transaction_is_undone_is_a_busy_store(server, engine):
+    """Who undoes a transaction on it is told to retry. Fails on an error of the driver's, which ended the writers."""
+
+    def undo() -> None:
+        with engine.connections.use() as db, db.transaction():
+            with psycopg.connect(server.dsn("postgres")) as other:
+                other.execute("SELECT pg_terminate_backend(%s, 10000)", (db.info.backend_pid,))
+            raise psycopg.Rollback
+
+    with pytest.raises(StoreBusy, match="Retry with the same ids"):
+        undo()
+
+
 def test_a_child_appends_though_its_parent_was_appending(engine):
     """Processes forked while threads of the parent commit append by themselves, and so does the parent.
 

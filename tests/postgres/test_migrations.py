@@ -31,7 +31,8 @@ APPEND = re.search(r"CREATE FUNCTION append_1\(.*?END \$\$;", "".join(step.sql f
 EXPANSION = Migration(
     NEXT, "note",
     "ALTER TABLE event ADD COLUMN note text NOT NULL DEFAULT 'before';\n"
-    + APPEND.replace("append_1", "append_2").replace("salt, body)\n", "salt, body, note)\n", 1)
+    + APPEND.replace("append_1", "append_2").replace("salt, body)\n", "salt, body, note)\n")
+    .replace("salts[1], bodies[1])", "salts[1], bodies[1], 'after')")
     .replace("row.salt, row.body\n", "row.salt, row.body, 'after'\n")
     + "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA firsthand TO firsthand_application;",
 )  # fmt: skip

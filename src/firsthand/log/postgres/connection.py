@@ -99,7 +99,10 @@ class Connections:
         if self._pid != os.getpid():  # after a fork: the parent's sockets are the parent's
             self._open()
         with translating(), self._pool.connection() as db:
-            yield db
+            try:
+                yield db
+            except psycopg.Rollback as error:  # leaves its transaction only where the connection is lost
+                raise psycopg.OperationalError("the connection was lost while a transaction was undone") from error
 
     @contextmanager
     def reading(self, namespace: int, *, at_one_moment: bool = False) -> Iterator[psycopg.Connection]:

@@ -104,10 +104,15 @@ CREATE FUNCTION append_1(
 ) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
   count bigint := cardinality(ids);
-  today bigint := floor(extract(epoch FROM now()) / 86400);
-  added bigint := (SELECT coalesce(sum(octet_length(each)), 0) FROM unnest(bodies) AS each);
+  today bigint := (now() AT TIME ZONE 'UTC')::date - date '1970-01-01';
+  added bigint;
   excess text;
 BEGIN
+  IF count = 1 THEN  -- most appends, here and below: no arrays are unfolded for one event
+    added := coalesce(octet_length(bodies[1]), 0);
+  ELSE
+    added := (SELECT coalesce(sum(octet_length(each)), 0) FROM unnest(bodies) AS each);
+  END IF;
   IF cardinality(artifact_digests) > 0 THEN
     added := added + (SELECT coalesce(sum(coalesce(artifact.size, octet_length(artifact.bytes))), 0) FROM artifact
       WHERE artifact.namespace = of_namespace AND digest = ANY (artifact_digests));
@@ -134,28 +139,44 @@ BEGIN
       AND EXISTS (SELECT FROM unnest(bodies) AS body WHERE get_byte(body, 0) <> 3) THEN
     RAISE 'the content of this store is encrypted, and a plain body came; open the store again';
   END IF;
-  INSERT INTO event (namespace, position, id, session, sequence, part, turn, kind, trust, agent, origin, time,
-      time_offset, ingested, ingested_offset, chain, commitment, head, salt, body)
-    SELECT of_namespace, old_position + row.number, row.id, row.session, row.sequence, row.part, row.turn, row.kind,
-      row.trust, row.agent, row.origin, row.time, row.time_offset, row.ingested, row.ingested_offset, row.chain,
-      row.commitment, row.head, row.salt, row.body
-    FROM unnest(ids, sessions, sequences, parts, turns, kinds, trusts, agents, origins, times, time_offsets, ingests,
-        ingested_offsets, chains, commitments, event_heads, salts, bodies) WITH ORDINALITY
-      AS row (id, session, sequence, part, turn, kind, trust, agent, origin, time, time_offset, ingested,
-        ingested_offset, chain, commitment, head, salt, body, number);
-  INSERT INTO session AS known (namespace, session, name, length, turn, last_position, first_time, last_time, head)
-    SELECT of_namespace, row.* FROM unnest(
-      session_keys, session_names, lengths, session_turns, last_positions, first_times, last_times, heads) AS row
-    ON CONFLICT (namespace, session) DO UPDATE SET length = excluded.length, turn = excluded.turn,
-      last_position = excluded.last_position, first_time = excluded.first_time, last_time = excluded.last_time,
-      head = excluded.head;
-  INSERT INTO artifact_use (namespace, digest, position)
-    SELECT of_namespace, row.* FROM unnest(artifact_digests, artifact_positions) AS row;
-  -- A payload that was put before the head was held may have been erased since, with its last holder. Its first piece
-  -- is asked for: whoever puts it again begins with that.
-  IF EXISTS (SELECT FROM unnest(artifact_digests) AS row (digest) WHERE NOT EXISTS (SELECT FROM artifact
-      WHERE artifact.namespace = of_namespace AND artifact.digest = row.digest AND artifact.piece <= 0)) THEN
-    RAISE EXCEPTION 'a payload was erased while its event was appended' USING ERRCODE = 'FH002';
+  IF count = 1 THEN
+    INSERT INTO event (namespace, position, id, session, sequence, part, turn, kind, trust, agent, origin, time,
+        time_offset, ingested, ingested_offset, chain, commitment, head, salt, body)
+      VALUES (of_namespace, old_position + 1, ids[1], sessions[1], sequences[1], parts[1], turns[1], kinds[1],
+        trusts[1], agents[1], origins[1], times[1], time_offsets[1], ingests[1], ingested_offsets[1], chains[1],
+        commitments[1], event_heads[1], salts[1], bodies[1]);
+    INSERT INTO session AS known (namespace, session, name, length, turn, last_position, first_time, last_time, head)
+      VALUES (of_namespace, session_keys[1], session_names[1], lengths[1], session_turns[1], last_positions[1],
+        first_times[1], last_times[1], heads[1])
+      ON CONFLICT (namespace, session) DO UPDATE SET length = excluded.length, turn = excluded.turn,
+        last_position = excluded.last_position, first_time = excluded.first_time, last_time = excluded.last_time,
+        head = excluded.head;
+  ELSE
+    INSERT INTO event (namespace, position, id, session, sequence, part, turn, kind, trust, agent, origin, time,
+        time_offset, ingested, ingested_offset, chain, commitment, head, salt, body)
+      SELECT of_namespace, old_position + row.number, row.id, row.session, row.sequence, row.part, row.turn, row.kind,
+        row.trust, row.agent, row.origin, row.time, row.time_offset, row.ingested, row.ingested_offset, row.chain,
+        row.commitment, row.head, row.salt, row.body
+      FROM unnest(ids, sessions, sequences, parts, turns, kinds, trusts, agents, origins, times, time_offsets, ingests,
+          ingested_offsets, chains, commitments, event_heads, salts, bodies) WITH ORDINALITY
+        AS row (id, session, sequence, part, turn, kind, trust, agent, origin, time, time_offset, ingested,
+          ingested_offset, chain, commitment, head, salt, body, number);
+    INSERT INTO session AS known (namespace, session, name, length, turn, last_position, first_time, last_time, head)
+      SELECT of_namespace, row.* FROM unnest(
+        session_keys, session_names, lengths, session_turns, last_positions, first_times, last_times, heads) AS row
+      ON CONFLICT (namespace, session) DO UPDATE SET length = excluded.length, turn = excluded.turn,
+        last_position = excluded.last_position, first_time = excluded.first_time, last_time = excluded.last_time,
+        head = excluded.head;
+  END IF;
+  IF cardinality(artifact_digests) > 0 THEN
+    INSERT INTO artifact_use (namespace, digest, position)
+      SELECT of_namespace, row.* FROM unnest(artifact_digests, artifact_positions) AS row;
+    -- A payload that was put before the head was held may have been erased since, with its last holder. Its first piece
+    -- is asked for: whoever puts it again begins with that.
+    IF EXISTS (SELECT FROM unnest(artifact_digests) AS row (digest) WHERE NOT EXISTS (SELECT FROM artifact
+        WHERE artifact.namespace = of_namespace AND artifact.digest = row.digest AND artifact.piece <= 0)) THEN
+      RAISE EXCEPTION 'a payload was erased while its event was appended' USING ERRCODE = 'FH002';
+    END IF;
   END IF;
   RETURN true;
 END $$;
