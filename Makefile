@@ -14,7 +14,7 @@ demo: .venv/ready  ## a session recorded, the next one reminded, a string found,
 test: .venv/ready-dev  ## every test; hermetic, under ten minutes on two cores
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-test-postgres: .venv/ready-postgres  ## what needs servers, or kills them: some 20 minutes
+test-postgres: .venv/ready-postgres  ## what needs servers, or kills them: some 25 minutes
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/postgres
 	FIRSTHAND_TEST_POSTGRES=embedded $(BIN)/python -m pytest -n 2 --dist worksteal -m "not files_only" tests/recall tests/context tests/ledger tests/notes tests/agents tests/unasked tests/cli tests/test_memory.py
 

@@ -20,6 +20,7 @@ def user(shell, monkeypatch):
     return shell
 
 
+@pytest.mark.files_only("the server of the switch syncs nothing, and doctor says so")
 def test_a_healthy_memory_ends_with_0(user):
     """A healthy memory is said in the first line, what was looked at in the second; JSON says the same."""
     said = user("doctor")

@@ -45,12 +45,13 @@ class Writer:
         )  # fmt: skip
         assert self.process.stdout is not None
         assert self.process.stdout.readline() == b"ready\n"
-        self._lines = b""
+        self.lines: list[bytes] = []
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
 
     def _read(self) -> None:
-        self._lines = self.process.stdout.read()
+        for line in self.process.stdout:
+            self.lines.append(line)
 
     def go(self) -> None:
         self.process.stdin.write(b"go\n")
@@ -62,8 +63,7 @@ class Writer:
         self._reader.join()
         self.process.stdin.close()
         self.process.stdout.close()
-        whole = self._lines[: self._lines.rfind(b"\n") + 1].decode().splitlines()
-        fields = [line.split(" ") for line in whole]
+        fields = [line.decode().split() for line in self.lines if line.endswith(b"\n")]
         return [Acknowledged(one[0], float(one[1]), one[2], int(one[3])) for one in fields]
 
 
@@ -89,6 +89,9 @@ def test_kill_at_random_points_loses_nothing_acknowledged(tmp_path, seed):
     writers = [Writer(root, f"w{k}", 30, events=1 + k % 3, threads=1 + k % 2) for k in range(8)]
     for writer in writers:
         writer.go()
+    end = time.monotonic() + 30
+    while sum(len(writer.lines) for writer in writers) <= 50 and time.monotonic() < end:
+        time.sleep(0.005)
     for writer in chance.sample(writers, len(writers)):
         time.sleep(chance.random() * 0.25)
         writer.process.kill()
@@ -97,10 +100,16 @@ def test_kill_at_random_points_loses_nothing_acknowledged(tmp_path, seed):
     assert_all_there(root, writers, said)
 
 
-def progress(lines: list[Acknowledged], start: float, seconds: int) -> list[int]:
-    """Count what was acknowledged in each whole second."""
-    counted = Counter(int(line.seconds - start) for line in lines)
-    return [counted[second] for second in range(seconds)]
+def progress(said: list[list[Acknowledged]], start: float, seconds: int) -> bool:
+    """Say whether each writer had something acknowledged in every second, or so many as make 50 events for each."""
+    counts = [Counter(int(line.seconds - start) for line in lines) for lines in said]
+    spans, span = [], [0] * len(said)
+    for second in range(seconds):
+        span = [before + count[second] for before, count in zip(span, counts, strict=True)]
+        if sum(span) >= 50 * len(said):  # fewer on a machine that is busy elsewhere
+            spans.append(span)
+            span = [0] * len(said)
+    return bool(spans) and all(map(all, spans))
 
 
 ROUNDS = 3  # starvation shows in every round; a second in which the machine was busy elsewhere does not
@@ -114,7 +123,7 @@ def fair_round(root, writers, seconds):
     said = [writer.finish() for writer in writers]
     assert [writer.process.returncode for writer in writers] == [0] * len(writers)
     events = assert_all_there(root, writers, said)
-    return events, said, min(min(progress(lines, start, seconds)) for lines in said) > 0
+    return events, said, progress(said, start, seconds)
 
 
 def test_eight_processes_write_at_once(tmp_path):
@@ -128,7 +137,7 @@ def test_eight_processes_write_at_once(tmp_path):
         assert len({event.ingested for event in events}) < len(events) * 0.7
         if fair:
             return
-    pytest.fail("in every round some process made no progress in some second")
+    pytest.fail("in every round some process made no progress while the others did")
 
 
 def test_a_writer_of_large_batches_is_not_starved(tmp_path):
@@ -141,7 +150,7 @@ def test_a_writer_of_large_batches_is_not_starved(tmp_path):
         writers.append(Writer(root, "large", seconds, events=100, size=15_000))
         if fair_round(root, writers, seconds)[2]:
             return
-    pytest.fail("in every round some process made no progress in some second")
+    pytest.fail("in every round some process made no progress while the others did")
 
 
 def test_threads_and_processes_mixed(tmp_path):

@@ -119,10 +119,13 @@ def violations(log: Any, said: list[Acknowledged], heads: Sequence[tuple[str, in
 
 
 def go_on(writers: list[Process], events: int, until: float) -> bool:
-    """Say whether fewer events than so many were acknowledged yet."""
+    """Say whether fewer events than so many were acknowledged yet; where it can go on no more, end the writers."""
     count = sum(len(each.lines) for each in writers)
-    assert time.monotonic() < until, f"only {count} events in {LOOP_S} s"
-    assert all(each.process.poll() is None for each in writers), "a writer ended by itself"
+    late, alone = time.monotonic() >= until, any(each.process.poll() is not None for each in writers)
+    if late or alone:
+        ended(writers)
+    assert not late, f"only {count} events in {LOOP_S} s"
+    assert not alone, "a writer ended by itself"
     return count < events
 
 
