@@ -5,7 +5,7 @@ BIN := .venv/bin
 DATA ?= ../shared/data
 SOAKED := -rP --show-capture=stdout --durations=20
 
-.PHONY: demo test test-postgres lint bench bench-postgres quality soak docs clean
+.PHONY: demo test test-postgres conformance conformance-ci lint bench bench-postgres quality soak docs clean
 .DELETE_ON_ERROR:
 
 demo: .venv/ready  ## a session recorded, the next one reminded, a string found, a damaged copy named
@@ -17,6 +17,14 @@ test: .venv/ready-dev  ## every test; hermetic, under ten minutes on two cores
 test-postgres: .venv/ready-postgres  ## what needs servers, or kills them: some 25 minutes
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/postgres
 	FIRSTHAND_TEST_POSTGRES=embedded $(BIN)/python -m pytest -n 2 --dist worksteal -m "not files_only" tests/recall tests/context tests/ledger tests/notes tests/agents tests/unasked tests/cli tests/test_memory.py
+
+conformance: .venv-frameworks/ready .venv-mcp/ready  ## adapters against their frameworks, and the suites that those ship (docs/adapters/index.md)
+	.venv-frameworks/bin/python -m pytest -n 2 -W default tests/conformance
+	.venv-mcp/bin/python tools/mcp_conformance.py .venv-mcp
+
+conformance-ci: .venv-frameworks/ready-ci .venv-mcp/ready  ## of them those of SessionStore, LangGraph and MCP: four minutes with set-up
+	.venv-frameworks/bin/python -m pytest -n 2 -W default $(wildcard tests/conformance/test_claude_agent_sdk.py tests/conformance/test_langgraph_*.py)
+	.venv-mcp/bin/python tools/mcp_conformance.py .venv-mcp
 
 lint: .venv/ready-dev
 	$(BIN)/ruff check src packages tests bench tools examples
@@ -41,7 +49,7 @@ docs: .venv/ready-dev  ## write the reference of commands and of public names an
 	$(BIN)/python tools/make_api.py
 
 clean:
-	rm -rf .venv .venv-peers build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-peers .venv-frameworks .venv-mcp build dist .mypy_cache .ruff_cache .pytest_cache
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "expected Python 3.11 to 3.13 on PATH as python3; install one, or run: make PYTHON=/path/to/python3 $(MAKECMDGOALS)" >&2; exit 1; }
@@ -69,6 +77,21 @@ clean:
 	git worktree add --detach .first d36c38b
 	$(PYTHON) -m venv .first/.venv
 	.first/.venv/bin/python -m pip install --quiet --disable-pip-version-check -e .first
+	@touch $@
+
+.venv-frameworks/ready-ci: tests/conformance/requirements-ci.txt pyproject.toml  # what frameworks need must not change what we test with
+	$(PYTHON) -m venv .venv-frameworks
+	.venv-frameworks/bin/python -m pip install --quiet --disable-pip-version-check -e '.[agents,client]' -e packages/firsthand-evals -r tests/conformance/requirements-ci.txt
+	@touch $@
+
+.venv-frameworks/ready: .venv-frameworks/ready-ci tests/conformance/requirements.txt
+	.venv-frameworks/bin/python -m pip install --quiet --disable-pip-version-check -r tests/conformance/requirements.txt
+	@touch $@
+
+.venv-mcp/ready: .venv/bin/python pyproject.toml tests/conformance/package.json  # the newest SDK, which some frameworks do not take, and the suite with its Node
+	$(PYTHON) -m venv .venv-mcp
+	.venv-mcp/bin/python -m pip install --quiet --disable-pip-version-check -e '.[agents]'
+	cp tests/conformance/package.json .venv-mcp/ && cd .venv-mcp && npm install --silent --no-audit --no-fund
 	@touch $@
 
 .venv-peers/ready: bench/requirements-quality-peers.txt  # what others install must not change what we measure

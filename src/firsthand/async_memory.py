@@ -41,7 +41,7 @@ T = TypeVar("T")
 A = TypeVar("A")
 
 
-class _Threads:
+class Threads:
     """The two threads of a memory; each begins with its first call and ends with `close`, or with the memory."""
 
     def __init__(self) -> None:
@@ -70,10 +70,10 @@ class _Threads:
             thread.shutdown(wait=False)
 
 
-class _Asked(Generic[T]):
+class Asked(Generic[T]):
     """Somebody whose methods are called in the threads of a memory; opened there, by the first call."""
 
-    def __init__(self, threads: _Threads, opened: Callable[[], T]) -> None:
+    def __init__(self, threads: Threads, opened: Callable[[], T]) -> None:
         self.threads, self._opened = threads, opened
         self._target: T | None = None
 
@@ -129,7 +129,7 @@ def _page(items: Iterator[T]) -> list[T]:
 class _Opens(Generic[P, A]):
     """A verb that opens something with verbs of its own; nothing is done before the first of them."""
 
-    def __init__(self, method: Callable[Concatenate[Any, P], Any], kind: Callable[[_Asked[Any]], A]) -> None:
+    def __init__(self, method: Callable[Concatenate[Any, P], Any], kind: Callable[[Asked[Any]], A]) -> None:
         self.method, self._kind = method, kind
 
     def __get__(self, owner: Any, _class: object) -> Callable[P, A]:
@@ -138,18 +138,18 @@ class _Opens(Generic[P, A]):
 
         @functools.wraps(self.method)
         def opened(*arguments: P.args, **named: P.kwargs) -> A:
-            above: _Asked[Any] = owner._wire  # noqa: SLF001 - its own
-            return self._kind(_Asked(above.threads, lambda: self.method(above.target(), *arguments, **named)))
+            above: Asked[Any] = owner._wire  # noqa: SLF001 - its own
+            return self._kind(Asked(above.threads, lambda: self.method(above.target(), *arguments, **named)))
 
         return opened
 
 
-class _Awaited(Awaits, Generic[T]):
+class Awaited(Awaits, Generic[T]):
     """What every asynchronous name has."""
 
-    _wire: _Asked[T]
+    _wire: Asked[T]
 
-    def __init__(self, asked: _Asked[T]) -> None:
+    def __init__(self, asked: Asked[T]) -> None:
         self._wire = asked
 
     async def run(self, function: Callable[[T], A]) -> A:
@@ -160,12 +160,14 @@ class _Awaited(Awaits, Generic[T]):
         return await self._wire.run(function)
 
 
-class AsyncWindow(_Awaited[SessionWindow]):
+class AsyncWindow(Awaited[SessionWindow]):
     """A session's window; its properties are read by `run`: ``await window.run(lambda window: window.state)``."""
 
     add = Verb(SessionWindow.add)
+    sync = Verb(SessionWindow.sync)
     request = Verb(SessionWindow.request)
     answer = Verb(SessionWindow.answer)
+    call = Verb(SessionWindow.call)
     compact = Verb(SessionWindow.compact)
     pack = Verb(SessionWindow.pack)
     set_task = Verb(SessionWindow.set_task)  # type: ignore[arg-type] # of `self`, which has a name in any function
@@ -174,7 +176,7 @@ class AsyncWindow(_Awaited[SessionWindow]):
     stays = Verb(SessionWindow.stays)
 
 
-class AsyncExecutor(_Awaited[Executor]):
+class AsyncExecutor(Awaited[Executor]):
     """An executor below a session."""
 
     window = _Opens(Executor.window, AsyncWindow)  # type: ignore[arg-type] # as above
@@ -182,15 +184,15 @@ class AsyncExecutor(_Awaited[Executor]):
     finish = Verb(Executor.finish)
 
 
-class AsyncSession(SessionCalls, SessionVerbs[Coroutine[Any, Any, Appended]], _Awaited[Session]):
+class AsyncSession(SessionCalls, SessionVerbs[Coroutine[Any, Any, Appended]], Awaited[Session]):
     """A run of turns to append to: the verbs of `Session`, awaited.
 
     ``window(...)`` and ``executor(...)`` give objects whose verbs are awaited; they are opened by the first of these.
     """
 
-    def __init__(self, memory: _Asked[Memory], name: str, agent: str) -> None:
+    def __init__(self, memory: Asked[Memory], name: str, agent: str) -> None:
         SessionVerbs.__init__(self, name, agent)
-        _Awaited.__init__(self, _Asked(memory.threads, lambda: memory.target().session(name, agent=agent)))
+        Awaited.__init__(self, Asked(memory.threads, lambda: memory.target().session(name, agent=agent)))
 
     def __repr__(self) -> str:
         return short_repr("AsyncSession", {"name": self.name} | ({"agent": self.agent_name} if self.agent_name else {}))
@@ -202,7 +204,7 @@ class AsyncSession(SessionCalls, SessionVerbs[Coroutine[Any, Any, Appended]], _A
         return await self.run(lambda session: SessionLog._append(session, draft))  # noqa: SLF001 - its own verb
 
 
-class AsyncMemory(Verbs, _Awaited[Memory]):
+class AsyncMemory(Verbs, Awaited[Memory]):
     """The memory of one namespace in one store: the verbs of `Memory`, awaited.
 
     What `Memory` yields is an asynchronous iterator here; docs/async.md says what blocks, what a cancelled await
@@ -231,7 +233,7 @@ class AsyncMemory(Verbs, _Awaited[Memory]):
             options: the others of `Memory`, whose errors the first call raises.
         """
         self.namespace = environment.default_namespace() if namespace is None else namespace
-        super().__init__(_Asked(_Threads(), functools.partial(Memory, path, namespace=self.namespace, **options)))
+        super().__init__(Asked(Threads(), functools.partial(Memory, path, namespace=self.namespace, **options)))
 
     def __repr__(self) -> str:
         return short_repr(type(self).__name__, {"namespace": self.namespace})

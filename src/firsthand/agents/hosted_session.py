@@ -178,6 +178,8 @@ class HostedSession:
             return part()
         except FirsthandError as error:
             text = f"{where}: {type(error).__name__}: {error}"
+            if text in self.faults:  # said and kept
+                return otherwise
             self.faults.append(text)
             try:
                 space = self.tools.space

@@ -29,7 +29,7 @@ from firsthand.context.plan import plan
 from firsthand.context.push_pack import TOKENS_MAX
 from firsthand.context.receipt import Left, Receipt, from_json
 from firsthand.context.session_log import SessionLog
-from firsthand.context.tools import ANSWER_TOKENS_MIN, Pull, PullLimits
+from firsthand.context.tools import ANSWER_TOKENS_MIN, Pull, PullLimits, PullResult
 from firsthand.errors import FormatError, InvalidArgument, StaleExpectation
 from firsthand.event import INJECTED, PART, Draft, IdMaker, Kind, Trust, to_bytes
 from firsthand.formats import canonical
@@ -176,6 +176,14 @@ class SessionWindow:
         self._append([_plain(message) for message in several], time=moment.now())
         self._given = None
 
+    def sync(self, messages: Sequence[Any]) -> None:
+        """Append what is new in the whole list as it is now, without making a request.
+
+        Raises:
+            FormatError: as of `request`.
+        """
+        self._sync([_plain(message) for message in messages])
+
     def request(
         self,
         messages: Sequence[Any] | None = None,
@@ -220,13 +228,30 @@ class SessionWindow:
         """
         known = {tool.name for tool in self._definitions()}
         results = []
-        self._follow()
         for call in calling.calls(message, self.format):
-            if self._pull is None or call.name not in known:
-                continue
-            answer = self._pull.answer(call, visible=self._visible(), turn=self._turn())
-            results.append(calling.Result(call, answer.text, answer.is_error))
+            if call.name in known:
+                answer = self._answer(call)
+                results.append(calling.Result(call, answer.text, answer.is_error))
         return calling.results(results, self.format) if results else []
+
+    def call(self, name: str, arguments: Mapping[str, Any], *, repeats: bool = False) -> str:
+        """Answer one call of recall, expand, task or decide, for a framework that runs tools by itself.
+
+        Args:
+            repeats: show what stands in the window too, since the model is not sent the window's requests.
+
+        Raises:
+            InvalidArgument: the window does not offer that tool.
+        """
+        offered = [tool.name for tool in self._definitions()]
+        if name not in offered:
+            raise InvalidArgument(f"the window offers {', '.join(offered) or 'no tool'}; got a call of {name!r:.60}")
+        return self._answer(calling.Call("", name, dict(arguments)), repeats=repeats).text
+
+    def _answer(self, call: calling.Call, *, repeats: bool = False) -> PullResult:
+        assert self._pull is not None, "a window without a pull offers no tool"
+        self._follow()
+        return self._pull.answer(call, visible=() if repeats else self._visible(), turn=self._turn())
 
     def pack(self, tokens_max: int = TOKENS_MAX, *, preamble: str = "", cues: str = "", recall: str = "") -> Pack:
         """Make the push pack: what stands for the whole session in a few thousand tokens, as text and as messages.

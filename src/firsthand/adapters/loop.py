@@ -1,0 +1,312 @@
+"""What every framework needs of a memory: one session of an agent, whose faults never end the framework's run.
+
+    preamble, prompt     what the session is told: first, and for a message of the user's
+    sync, add, say       the whole list of messages as it is now, or new ones, into the log
+    compact              the list under a budget; what left it stands in markers
+    definitions, call    recall, expand, task and decide, as functions of a framework
+    end                  the episode
+
+The invariant: nothing here raises for a fault of Firsthand's. A fault is logged, kept for `doctor`, and told once
+in the next prompt; the list that was to be compacted comes back as it was, and messages that could not be appended
+are appended, in order, before the next ones.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from firsthand import AgentTools, Budget, FirsthandError, Kind, Memory, environment
+from firsthand.agents.faults import Fault, keep_fault
+from firsthand.agents.hosted_session import HostedSession
+from firsthand.async_memory import Asked, Awaited, Threads
+from firsthand.context.session_window import SessionWindow
+from firsthand.context.tools import TOOLS
+from firsthand.errors import AppendError, FormatError, StoreReadOnly
+from firsthand.formats import OPENAI_CHAT
+from firsthand.formats.tool_definitions import Tool, schemas
+from firsthand.memory_verbs import Verb
+from firsthand.moment import now
+from firsthand.session import Session
+from firsthand.tokens import TokenCounter
+from firsthand.unasked import volunteer
+
+BUDGET = Budget(100_000)
+SLOW_S, RESTS = 0.5, 10
+"""After a fault that took longer nothing is asked for ten times as long: a store that is gone slows by a tenth."""
+UNWRITTEN_MAX = 10_000
+_LOG = logging.getLogger("firsthand")
+_T = TypeVar("_T")
+
+
+class Loop:
+    """One session of an agent in a framework; safe to share between threads.
+
+    Attributes:
+        faults: what went wrong so far, each once, in sentences.
+        unwritten: messages that could not be appended yet.
+    """
+
+    def __init__(
+        self,
+        store: Memory | str | os.PathLike[str] | None = None,
+        *,
+        agent: str,
+        host: str,
+        session: str,
+        namespace: str | None = None,
+        budget: int | Budget = BUDGET,
+        format: str = OPENAI_CHAT,  # noqa: A002 - the package's word
+        counter: TokenCounter | None = None,
+        records: bool = True,
+    ) -> None:
+        """Say whose session it is; the store is opened by the first call.
+
+        Args:
+            store: an open memory, which stays open; or as for `Memory`.
+            agent: whose sessions, episodes and rules it reads and adds to.
+            host, session: the framework's name, and its own name of the session: ``host:session`` in the log.
+            budget: of `compact`.
+            format: of all messages: ``openai-chat``, ``openai-responses`` or ``anthropic``.
+            records: keep what happens; otherwise the session is only told things.
+        """
+        self.store, self.agent, self.host, self.session = store, agent, host, session
+        self.namespace = environment.default_namespace() if namespace is None else namespace
+        self.budget, self.format, self.counter, self.records = budget, format, counter, records
+        self.faults: list[str] = []
+        self.unwritten: list[Mapping[str, Any]] = []
+        self._memory: Memory | None = None
+        self._hosted: HostedSession | None = None
+        self._window: SessionWindow | None = None
+        self._lock = threading.RLock()
+        self._unsynced: Sequence[Any] | None = None  # the list as it was when it could not be appended
+        self._compacts = False  # what is in the window need not be in the framework's list
+        self._is_untold, self._rests_until = False, 0.0
+
+    @property
+    def name(self) -> str:
+        """The session's name in the log."""
+        return f"{self.host}:{self.session}"
+
+    @cached_property
+    def awaited(self) -> AsyncLoop:
+        """The same verbs, awaited; each is done in a thread, in the order of the calls."""
+        return AsyncLoop(Asked(Threads(), lambda: self))
+
+    # what the session is told --------------------------------------------------------------------------
+
+    def preamble(self) -> str:
+        """Give what the session is to read first, fenced; empty for nothing."""
+        return str(self._safely("preamble", lambda: self._host().preamble(), volunteer.NOTHING))
+
+    def prompt(self, text: str) -> str:
+        """Give what a message of the user's brings up, fenced, and once what went wrong; empty for nothing."""
+        brought = self._safely("recall", lambda: self._host().prompt(text).text, volunteer.NOTHING)
+        is_untold, self._is_untold = self._is_untold, False
+        return str(volunteer.joined([volunteer.DEGRADED, brought] if is_untold else [brought]))
+
+    # what happens --------------------------------------------------------------------------------------
+
+    def sync(self, messages: Sequence[Any]) -> None:
+        """Append what is new in the framework's whole list."""
+        self._safely("record", lambda: self._synced(messages), None)
+
+    def add(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        """Append new messages."""
+        with self._lock:
+            self.unwritten += messages
+            self._safely("record", self._flush, None)
+            if (over := len(self.unwritten) - UNWRITTEN_MAX) > 0:
+                del self.unwritten[:over]
+                self._tell("record", f"of more than {UNWRITTEN_MAX:,} messages that wait for the store, the oldest go")
+
+    def say(self, role: str, text: str) -> None:
+        """Append a text that ``user``, ``assistant`` or ``system`` said."""
+        typed: dict[str, Any] = {"type": "message"} if self.format == "openai-responses" else {}
+        self.add([{**typed, "role": role, "content": text}])
+
+    def compact(
+        self,
+        messages: Sequence[Any],
+        *,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        system: str | None = None,
+        contributions: Mapping[str, str] | None = None,
+    ) -> list[Any]:
+        """Give the list under the budget, appending what is new in it; after a fault the list as it came.
+
+        Args:
+            tools: schemas of the framework's own tools, which count against the budget, as ours do.
+            system: the system prompt, where it is no message; it counts too.
+            contributions: what the window is to place and count, by the name of its part: ``preamble``, ``recall``
+                and others of `SessionWindow.request`; none of it is in what comes back after a fault.
+        """
+
+        def compacted() -> list[Any]:
+            if not self._records():
+                return [*messages]
+            self._flush()
+            request = self._open().request(messages, tools=tools, system=system, contributions=contributions)
+            self._unsynced, self._compacts = None, True
+            return request.messages
+
+        self._unsynced = messages
+        return self._safely("compact", compacted, [*messages])
+
+    # tools ---------------------------------------------------------------------------------------------
+
+    @property
+    def definitions(self) -> tuple[Tool, ...]:
+        """The tools: name, description, and JSON schema of the arguments."""
+        return TOOLS
+
+    def tools(self, format: str | None = None) -> list[dict[str, Any]]:  # noqa: A002
+        """Give the tools as a provider takes them."""
+        return schemas(TOOLS, format or self.format)
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """Answer a call of one of them; what went wrong is a sentence for the model."""
+        refused = f"{name} was not done: the memory cannot be reached now; go on without it"
+        return self._safely(name, lambda: self._open().call(name, arguments, repeats=not self._compacts), refused)
+
+    # the end -------------------------------------------------------------------------------------------
+
+    def end(self) -> str:
+        """Append what is left and write the episode; gives its name, empty without one."""
+
+        def ended() -> str:
+            self._flush()
+            if self._unsynced is not None:
+                self._synced(self._unsynced)
+            return self._host().end()
+
+        return self._safely("episode", ended, "")
+
+    def close(self) -> None:
+        """Let the store go, if it was opened here; a later call opens it again."""
+        with self._lock:
+            opened, self._memory, self._hosted, self._window = self._memory, None, None, None
+            if opened is not None and opened is not self.store:
+                self._safely("close", opened.close, None)
+
+    # what is open --------------------------------------------------------------------------------------
+
+    def _host(self) -> HostedSession:
+        if self._hosted is None:
+            self._memory = self._opened()
+            tools = AgentTools.of(self._memory, cwd="", agent=self.agent)
+            self._hosted = HostedSession(tools, self.host, self.session, records=self.records)
+            self._hosted.begin()
+        return self._hosted
+
+    def _opened(self) -> Memory:
+        if isinstance(self.store, Memory):
+            return self.store
+        try:
+            return Memory(self.store, namespace=self.namespace)
+        except StoreReadOnly as error:  # what can be read is, and that nothing is kept is said
+            self._tell("record", error)
+            return Memory(self.store, namespace=self.namespace, read_only=True, create=False)
+
+    def _open(self) -> SessionWindow:
+        if self._window is None:
+            session = Session(self._host().tools.space, self.name, self.agent)
+            self._window = session.window(self.budget, format=self.format, counter=self.counter)
+        return self._window
+
+    def _records(self) -> bool:
+        return self.records and self._host().records
+
+    def _synced(self, messages: Sequence[Any]) -> None:
+        if not self._records():
+            return
+        self._flush()
+        self._unsynced = messages
+        self._open().sync(messages)
+        self._unsynced = None
+
+    def _flush(self) -> None:
+        """Append what waits, in order; what is no message of the format is kept as it is, beside the window."""
+        if not self.unwritten or not self._records():
+            self.unwritten.clear()
+            return
+        try:
+            self._open().add(self.unwritten)
+            self.unwritten.clear()
+        except (FormatError, AppendError):  # one by one: which of them it is
+            while self.unwritten:
+                try:
+                    self._open().add(self.unwritten[:1])
+                except (FormatError, AppendError) as error:
+                    session, raw = Session(self._host().tools.space, self.name, self.agent), self.unwritten[0]
+                    session.append(Kind.OTHER, json.dumps(raw, default=repr), media="application/json")
+                    self._tell("record", f"a message is kept as it is, and stands in no window: {error}")
+                del self.unwritten[0]
+
+    # faults --------------------------------------------------------------------------------------------
+
+    def _safely(self, where: str, part: Callable[[], _T], otherwise: _T) -> _T:
+        """Do a part; whatever it raises is told, and the framework goes on."""
+        with self._lock:
+            begun = time.monotonic()
+            if begun < self._rests_until:
+                return otherwise
+            try:
+                return part()
+            except Exception as error:  # noqa: BLE001 - the framework's run must not end by our fault, whatever it is
+                self._window = None  # what it had read may be half of the truth: read anew
+                took = time.monotonic() - begun
+                self._rests_until = begun + RESTS * took if took > SLOW_S else 0.0
+                self._tell(where, error)
+                return otherwise
+            finally:
+                if self._hosted is not None:  # what it survived by itself is kept for `doctor` already
+                    for fault in self._hosted.faults:
+                        self._log(fault)
+
+    def _tell(self, where: str, error: Exception | str) -> None:
+        """Say a fault where it is looked for: in the program's log, to the model, and by `doctor`."""
+        text = f"{where}: {error if isinstance(error, str) else f'{type(error).__name__}: {error}'}"
+        if not self._log(text):
+            return
+        self._is_untold = True
+        try:
+            keep_fault(self._folder(), Fault(where, text, self.name, now(), self.namespace))
+        except (FirsthandError, OSError) as worse:
+            self._log(f"this fault could not be kept: {worse}")
+
+    def _folder(self) -> Path:
+        if isinstance(self.store, Memory):
+            return self.store.path
+        store = environment.default_store() if self.store is None else self.store
+        is_address = isinstance(store, str) and environment.is_address(store)
+        return environment.store_folder(str(store)) if is_address else Path(store)
+
+    def _log(self, text: str) -> bool:
+        """Log a fault, and say whether it is new."""
+        if text in self.faults:
+            return False
+        self.faults.append(text)
+        _LOG.warning("the memory of session %s: %s", self.name, text)
+        return True
+
+
+class AsyncLoop(Awaited[Loop]):
+    """The verbs of `Loop`, awaited."""
+
+    preamble = Verb(Loop.preamble)
+    prompt = Verb(Loop.prompt)
+    sync = Verb(Loop.sync)
+    add = Verb(Loop.add)
+    say = Verb(Loop.say)
+    compact = Verb(Loop.compact)
+    call = Verb(Loop.call)
+    end = Verb(Loop.end)
+    close = Verb(Loop.close)

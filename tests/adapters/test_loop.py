@@ -1,0 +1,148 @@
+"""The base of adapters: what it does with faults, formats and lists (its contract: tests/conformance)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+
+import pytest
+
+from firsthand import Kind, Memory
+from firsthand.adapters.loop import Loop
+from firsthand.agents.faults import faults
+
+CHAT = [
+    {"role": "user", "content": "The port is 5433."},
+    {"role": "assistant", "content": None, "tool_calls": [
+        {"id": "c1", "type": "function", "function": {"name": "grep", "arguments": "{}"}}]},
+    {"role": "tool", "tool_call_id": "c1", "content": "port = 5433"},
+]  # fmt: skip
+RESPONSES = [
+    {"type": "message", "role": "user", "content": "The port is 5433."},
+    {"type": "function_call", "call_id": "c1", "name": "grep", "arguments": "{}"},
+    {"type": "function_call_output", "call_id": "c1", "output": "port = 5433"},
+]
+ANTHROPIC = [
+    {"role": "user", "content": "The port is 5433."},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "grep", "input": {}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "port = 5433"}]},
+]
+
+
+def made(store, **options):
+    return Loop(store, agent="ada", host="plain", session="s", namespace="shop", **options)
+
+
+MARK = ', "cache_control": {"type": "ephemeral"}'
+"""Of the last message for Anthropic."""
+
+
+def loop_messages(loop, messages):
+    """The framework's whole list, with what the agent said last."""
+    typed = {"type": "message"} if loop.format == "openai-responses" else {}
+    return [*messages, {**typed, "role": "assistant", "content": "It is 5433."}]
+
+
+@pytest.mark.parametrize(
+    ("name", "messages"), [("openai-chat", CHAT), ("openai-responses", RESPONSES), ("anthropic", ANTHROPIC)]
+)
+def test_each_format_is_captured_and_compacted(tmp_path, name, messages):
+    """Messages of each provider are in the log once, however they came, and come back as they were."""
+    loop = made(tmp_path / "store", format=name)
+    loop.add(messages[:1])
+    loop.sync(messages)
+    loop.say("assistant", "It is 5433.")
+    assert "5433" in loop.call("recall", {"query": "port"})
+    (pointer, *_) = re.findall(r"fh:\w+", loop.call("recall", {"query": "port 5433"}))
+    assert "5433" in loop.call("expand", {"pointer": pointer})
+    assert [tool.name for tool in loop.definitions] == ["recall", "expand", "task", "decide"]
+    sent = json.loads(json.dumps(loop.compact(loop_messages(loop, messages))).replace(MARK, ""))
+    assert sent[:3] == messages
+    loop.end()
+    loop.close()
+    assert loop.faults == []
+    with Memory(tmp_path / "store", namespace="shop", embedder="none") as memory:
+        kinds = [event.kind for event in memory.events("plain:s") if event.kind in (Kind.USER_MESSAGE, Kind.TOOL_CALL,
+                 Kind.TOOL_RESULT, Kind.AGENT_MESSAGE)]  # fmt: skip
+        assert kinds == [Kind.USER_MESSAGE, Kind.TOOL_CALL, Kind.TOOL_RESULT, Kind.AGENT_MESSAGE]
+        assert memory.session("plain:s").messages()[:3] == messages
+        assert memory.verify().ok
+
+
+def test_what_could_not_be_appended_is_appended_when_the_store_is_back(tmp_path):
+    """Messages that a store refuses wait, in order, and a list is taken again at the end; the fault is kept."""
+    store = tmp_path / "store"
+    store.write_text("no folder")
+    loop, said = made(store), {"role": "assistant", "content": "It is 5433."}
+    loop.add(CHAT[:1])
+    loop.add(CHAT[1:])
+    assert loop.unwritten == CHAT
+    assert "memory is degraded" in loop.prompt("Which port?")
+    assert "degraded" not in loop.prompt("Which port?")
+    assert loop.compact([*CHAT, said]) == [*CHAT, said]
+    assert "cannot be reached" in loop.call("recall", {"query": "port"})
+    store.unlink()
+    assert loop.end() != ""
+    assert (loop.unwritten, len(loop.faults) > 0) == ([], True)
+    loop.close()
+    with Memory(store, namespace="shop", embedder="none") as memory:
+        assert memory.session("plain:s").messages() == [*CHAT, said]
+        assert memory.verify().ok
+
+
+def test_a_message_of_no_format_is_kept_beside_the_window(tmp_path):
+    """What is no message of the format is in the log as it came; those around it are messages, and doctor names it."""
+    loop = made(tmp_path / "store")
+    loop.add([CHAT[0], {"role": "user", "content": {"zirconium"}}, {"role": "assistant", "content": "5433"}])
+    assert len(loop.faults) == 1
+    assert loop.compact([CHAT[0], {"role": "assistant", "content": "5433"}])[-1]["content"] == "5433"
+    loop.close()
+    with Memory(tmp_path / "store", namespace="shop", embedder="none") as memory:
+        assert [event.text for event in memory.events(kind=Kind.OTHER)] == [
+            '{"role": "user", "content": "{\'zirconium\'}"}'
+        ]
+        assert [fault.where for fault in faults(memory.path)] == ["record"]
+
+
+def test_what_is_not_to_be_recorded_is_not(tmp_path):
+    """A session that only listens appends nothing, and its list comes back as it is."""
+    loop = made(tmp_path / "store", records=False)
+    loop.add(CHAT)
+    loop.sync(CHAT)
+    assert (loop.compact(CHAT), loop.end()) == (CHAT, "")
+    loop.close()
+    with Memory(tmp_path / "store", namespace="shop", embedder="none") as memory:
+        assert memory.position == 0
+
+
+def test_nothing_is_asked_while_a_slow_fault_rests(tmp_path, monkeypatch):
+    """After a fault that took long, calls answer at once for a while: a server that is gone does not slow the run."""
+    loop = made(tmp_path / "store")
+    asked = []
+
+    def slow():
+        asked.append(1)
+        raise OSError("no route")
+
+    monkeypatch.setattr("time.monotonic", iter([100.0, 130.0, 131.0, 999.0, 999.0, 999.0]).__next__)
+    for _ in range(3):
+        loop._safely("ask", slow, None)
+    assert (len(asked), loop.faults) == (2, ["ask: OSError: no route"])
+
+
+def test_the_verbs_are_awaited(tmp_path):
+    """The same loop is used from asyncio, in the order of its calls."""
+    loop = made(tmp_path / "store")
+
+    async def main():
+        await asyncio.gather(*(loop.awaited.say("user", str(number)) for number in range(9)))
+        said = [{"role": "user", "content": str(number)} for number in range(9)]
+        assert (await loop.awaited.compact([*said, *CHAT]))[-1] == CHAT[-1]
+        assert "found" in await loop.awaited.call("recall", {"query": "port 5433"})
+        assert await loop.awaited.end()
+        await loop.awaited.close()
+
+    asyncio.run(main())
+    with Memory(tmp_path / "store", namespace="shop", embedder="none") as memory:
+        assert [event.text for event in memory.events(kind=Kind.USER_MESSAGE)][:9] == [*map(str, range(9))]
