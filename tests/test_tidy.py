@@ -28,7 +28,7 @@ ROOMS = """
     errors value | environment moment tokens fence printable | event | pointer | answer record window json_codec
     | unasked | formats | log | index | space | storage | agent_space | recall | notes | ledger | context hosts | agents
     | health | session | telemetry | memory | memory_verbs | client async_memory | sync | __init__ | server | adapters
-    | cli | __main__ | evals
+    | proxy | cli | __main__ | evals
 """
 LEVELS = {room: level for level, rooms in enumerate(ROOMS.split("|")) for room in rooms.split()}
 PURE = {
@@ -57,6 +57,8 @@ BROAD_HANDLERS_THAT_ANSWER: dict[str, str] = {  # "path:function" of a door's ou
     "server/http_server.py:_run": "the outermost frame of the thread of pages; the fault is logged, hooks go on",
     "server/teams/gateway.py:__call__": "the outermost frame of a request; its class and place are logged, no words",
     "adapters/loop.py:_safely": "a framework's run does not end by our fault; it is logged, kept and told",
+    "proxy/exchange.py:converse": "the outermost frame of a request; it is passed through, and the header says why",
+    "proxy/exchange.py:_settle": "what a model said is its client's whatever our store does; the class is logged",
     "server/daemon_jobs.py:_run": "the outermost frame of the thread of jobs; the fault is logged, then tried again",
 }
 

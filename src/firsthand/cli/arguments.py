@@ -36,6 +36,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "eval": ("eval", "the papers' evaluations, on any memory"),
     "serve": ("serve", "run the server of hooks, pages and MCP"),
     "mcp": ("mcp", "serve recall to any host that speaks MCP"),
+    "proxy": ("proxy", "a lossless window for any client, by its base URL"),
     "uninstall": ("uninstall", "take firsthand out of agents, or remove it all"),
     "hook": ("hook", "answer one hook; your agents' hosts run this"),
 }

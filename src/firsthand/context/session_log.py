@@ -120,7 +120,7 @@ class SessionLog(SessionVerbs[Appended]):
         for record in records:
             if len(groups[-1]) + len(record.drafts) > BATCH_EVENTS_MAX:
                 groups.append([])
-            groups[-1] += (_in_format(draft, name, key, time) for draft in record.drafts)
+            groups[-1] += (_in_format(draft, name, key, time, self.agent_name) for draft in record.drafts)
         return [appended for group in groups if group for appended in self.space.append(group, session=self.name)]
 
     def messages(self, format: str | None = None) -> list[dict[str, Any]]:  # noqa: A002
@@ -151,13 +151,13 @@ def _bytes(content: Content) -> bytes | ByteSource:
     return event.to_bytes(content) if isinstance(content, str) else content
 
 
-def _in_format(draft: Draft, name: str, fence_key: bytes, time: Moment | None) -> Draft:
+def _in_format(draft: Draft, name: str, fence_key: bytes, time: Moment | None, agent: str) -> Draft:
     """Note a message's format, and which of its parts are only what Firsthand had recalled."""
     meta: dict[str, Any] = {"format": name} if draft.part == 0 else {}
     text = event.to_text(draft.content) if isinstance(draft.content, bytes) else ""
     if fence.unwrap(text, fence_key).only or (draft.kind is Kind.TOOL_RESULT and _is_answer(text, fence_key)):
         meta[INJECTED] = True
-    return replace(draft, meta={**draft.meta, **meta}, time=draft.time or time)
+    return replace(draft, meta={**draft.meta, **meta}, time=draft.time or time, agent=agent * (draft.origin == "agent"))
 
 
 def _is_answer(text: str, fence_key: bytes) -> bool:

@@ -1,0 +1,200 @@
+"""What each way of speaking to a model has in common, as the proxy sees it: requests, answers, entries.
+
+An entry is what a client knows as one message; behind it may stand more, since calls of our
+tools and their results are kept from the client. The invariant: entries made of the log are
+the same as those made while the messages passed, so a proxy that is started anew goes on.
+
+It knows neither a store nor the network.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from firsthand.errors import FirsthandError
+from firsthand.formats.fields import items, mapping, text
+from firsthand.proxy.event_stream import Block
+from firsthand.value import value
+
+Message = dict[str, Any]
+JOINT = "\n\n"
+"""Between what the model said before it called one of our tools, and after."""
+_SPACE = re.compile(r"\s+")
+
+
+class Unfit(FirsthandError):
+    """A request that passes through as it is, and why."""
+
+
+@value
+class Asked:
+    """A request, as far as the proxy looks at it.
+
+    Attributes:
+        body: as it came.
+        head: system messages at the beginning of the list; they are sent as they came, whatever leaves.
+        messages: the rest of the list, as it came.
+        system: all that is system, as one text.
+        tools: the client's own.
+        stands_on: the response that the upstream knows the conversation by; the list is then only what is new.
+    """
+
+    body: dict[str, Any]
+    head: tuple[Message, ...]
+    messages: tuple[Message, ...]
+    system: str
+    tools: tuple[Message, ...]
+    stands_on: str = ""
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        return text(self.body.get("model"))
+
+
+@value
+class Entry:
+    """What a client knows as one message.
+
+    Attributes:
+        key: equal for what the client sends back, however it writes it.
+        messages: what stands in the log for it.
+        hidden: True when there is more in the log than the client knows.
+    """
+
+    key: bytes
+    messages: tuple[Message, ...]
+    hidden: bool = False
+
+
+@value
+class Reply:
+    """What the model said in one call of the upstream.
+
+    Attributes:
+        messages: for the log.
+        ours: it calls our tools. theirs: it calls the client's.
+        is_whole: it came to its end, so that calls can be answered.
+        id: of the response, where the upstream keeps it.
+    """
+
+    messages: tuple[Message, ...]
+    ours: bool
+    theirs: bool
+    is_whole: bool
+    id: str = ""
+
+
+class Answer(Protocol):
+    """One answer to the client, made of as many calls of the upstream as our tools take."""
+
+    ended: bool
+    """The upstream has said that this call is over."""
+
+    @property
+    def is_over(self) -> bool:
+        """The model came to an end, of whichever sort."""
+
+    def begin(self) -> None:
+        """A call of the upstream begins."""
+
+    def feed(self, block: Block) -> bytes:
+        """Take an event of the upstream's, and give what of it is for the client now."""
+
+    def reply(self) -> Reply:
+        """Give what the model said in this call."""
+
+    def resume(self) -> bytes:
+        """Give what was held back of a call that is followed by another one."""
+
+    def end(self) -> bytes:
+        """Give what ends the answer."""
+
+    def take(self, response: Mapping[str, Any]) -> None:
+        """Take a call's response that came in one piece."""
+
+    def whole(self) -> dict[str, Any] | None:
+        """Give the response in one piece; None when the upstream's own is the same."""
+
+    def failure(self, status: int, error: Mapping[str, Any]) -> bytes:
+        """Write the event of an error that came after the answer had begun."""
+
+
+MakeAnswer = Callable[[frozenset[str]], Answer]
+"""Of the names of our tools that the model may call."""
+
+
+class Dialect(Protocol):
+    """A module that speaks one format."""
+
+    FORMAT: str
+
+    @property
+    def Answer(self) -> MakeAnswer: ...  # noqa: N802 - a class of the module
+
+    def read(self, body: dict[str, Any]) -> Asked: ...
+    def write(
+        self, asked: Asked, messages: Sequence[Message], tools: Sequence[Message], *, composed: bool
+    ) -> Message: ...
+    def plain(self, message: Message) -> Message: ...
+    def key(self, message: Message) -> bytes: ...
+    def entries(self, messages: Iterable[Message], own: Collection[str], ours: set[str]) -> list[Entry]: ...
+    def continued(self, body: Message, reply: Reply, results: Sequence[Message]) -> Message: ...
+    def without_tools(self, body: Message) -> Message: ...
+
+
+def digest(*parts: str | bytes) -> bytes:
+    """Hash parts, with their bounds."""
+    made = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        made.update(len(data).to_bytes(8, "big") + data)
+    return made.digest()[:16]
+
+
+def words_key(texts: Iterable[str], calls: Iterable[str]) -> bytes:
+    """Give the key of what the model said: its words whatever the space between them, and its calls."""
+    return digest("agent", _SPACE.sub("", "".join(texts)), *calls)
+
+
+def texts_of(content: object) -> list[str]:
+    """Give the texts of a content: a text, or blocks of which some are texts."""
+    if isinstance(content, str):
+        return [content]
+    return [text(part) or text(mapping(part).get("text")) for part in items(content)]
+
+
+def grouped(
+    messages: Iterable[Message],
+    key: Callable[[Sequence[Message]], bytes],
+    sort: Callable[[Message], str],
+) -> list[Entry]:
+    """Make entries of messages of which those of the agent and our results behind them may be one for the client.
+
+    Args:
+        key: of all messages of an entry.
+        sort: ``ours`` for results of our tools alone, ``asks`` for an agent's message that calls our tools alone,
+            ``says`` for its other messages, and nothing for all others.
+    """
+    groups: list[list[Message]] = []
+    is_open = False  # the newest group waits for what the model says to our results
+    for message in messages:
+        kind = sort(message)
+        if groups and (kind == "ours" or (is_open and kind in {"asks", "says"})):
+            groups[-1].append(message)
+        else:
+            _close(groups, is_open=is_open)
+            groups.append([message])
+        is_open = kind == "asks" or (kind == "ours" and is_open)
+    _close(groups, is_open=is_open)
+    return [Entry(key(group), tuple(group), len(group) > 1) for group in groups]
+
+
+def _close(groups: list[list[Message]], *, is_open: bool) -> None:
+    """Put a group that never came to its end behind the entry before it: the client has no message for it."""
+    if is_open and len(groups) > 1:
+        last = groups.pop()
+        groups[-1] += last

@@ -1,0 +1,92 @@
+"""Server-sent events as they pass: cut into blocks at once, each with the bytes that it came as.
+
+The invariant: the raw bytes of all blocks, in order, are the bytes that came. It does not
+know what events say.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from firsthand.value import value
+
+_BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+@value
+class Block:
+    """One event as it came.
+
+    Attributes:
+        raw: its bytes, the blank line behind it included.
+        name: of the event; empty where it has none.
+        data: empty for a comment.
+    """
+
+    raw: bytes
+    name: str
+    data: str
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The data as a JSON object; empty where it is none."""
+        try:
+            read = json.loads(self.data)
+        except ValueError:
+            read = None
+        return read if isinstance(read, dict) else {}
+
+
+class Splitter:
+    """Cuts bytes into events, however they were cut on their way."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, data: bytes) -> Iterator[Block]:
+        """Yield the events that are complete with these bytes."""
+        self._rest += data
+        while (end := _BLANK_LINE.search(self._rest)) is not None:
+            raw, self._rest = self._rest[: end.end()], self._rest[end.end() :]
+            yield _block(raw)
+
+    def close(self) -> Iterator[Block]:
+        """Yield what stands behind the last blank line."""
+        if self._rest:
+            yield _block(self._rest)
+        self._rest = b""
+
+
+def event(fields: Mapping[str, Any], name: str = "") -> bytes:
+    """Write an event."""
+    data = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    return f"{f'event: {name}{chr(10)}' if name else ''}data: {data}\n\n".encode("utf-8", "surrogatepass")
+
+
+def summed(first: Any, second: Any) -> Any:
+    """Add two accounts of usage, number by number; what is no number is the second's, unless it has none."""
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        names = dict.fromkeys([*first, *second])
+        return {name: summed(first.get(name), second.get(name)) for name in names}
+    if _is_number(first) and _is_number(second):
+        return first + second
+    return first if second is None else second
+
+
+def _is_number(thing: object) -> bool:
+    return isinstance(thing, (int, float)) and not isinstance(thing, bool)
+
+
+def _block(raw: bytes) -> Block:
+    name, data = "", []
+    for line in _LINE_END.split(raw.decode("utf-8", "replace")):
+        field, _, text = line.partition(":")
+        if field == "data":
+            data.append(text.removeprefix(" "))
+        elif field == "event":
+            name = text.removeprefix(" ")
+    return Block(raw, name, "\n".join(data))

@@ -1,0 +1,73 @@
+"""The proxy's port: it listens, says where, and answers until it is interrupted."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import uvicorn
+
+from firsthand.errors import InvalidArgument
+from firsthand.proxy.app import Proxy
+from firsthand.proxy.conversations import Options
+from firsthand.server.http_server import at_once
+
+CLOSING_S = 5
+
+
+def serve(
+    upstream: str,
+    *,
+    store: str | Path | None,
+    namespace: str | None,
+    options: Options,
+    host: str,
+    port: int,
+    token: str,
+    is_open: bool,
+    say: Callable[[str], None],
+) -> None:
+    """Be the proxy.
+
+    Raises:
+        InvalidArgument: the port is taken, or the upstream's address is none.
+    """
+    listening = listen(host, port)
+    try:
+        proxy = Proxy(
+            upstream, store=store, namespace=namespace, options=options, token=token, is_open=is_open, log=say
+        )  # fmt: skip
+        where = f"[{host}]" if ":" in host else host
+        number = listening.getsockname()[1]
+        say(f"firsthand proxy at http://{where}:{number} for {urlsplit(upstream).hostname}; interrupt to stop")
+        uvicorn.Server(config(proxy)).run(sockets=[listening])
+    finally:
+        listening.close()
+
+
+def config(proxy: Proxy) -> uvicorn.Config:
+    """Give the server's settings: no line of its log holds an address or a header."""
+    return uvicorn.Config(
+        proxy.application(), log_level="critical", access_log=False, log_config=None, ws="none", loop="asyncio",
+        server_header=False, date_header=False, timeout_graceful_shutdown=CLOSING_S, timeout_keep_alive=75,
+    )  # fmt: skip
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Listen.
+
+    Raises:
+        InvalidArgument: the address is taken, or is none of this machine's.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        at_once(listening)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(128)
+    except OSError as error:
+        raise InvalidArgument(f"port {port} of {host} cannot be listened at: {error.strerror}") from error
+    return listening

@@ -1,0 +1,257 @@
+"""The OpenAI Responses API, as the proxy reads, withholds and writes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from firsthand import formats
+from firsthand.formats.fields import items, mapping, text
+from firsthand.proxy.dialect import JOINT, Asked, Entry, Message, Reply, Unfit, digest, texts_of, words_key
+from firsthand.proxy.event_stream import Block, event, summed
+
+FORMAT = formats.OPENAI_RESPONSES
+_CALLS = ("function_call", "custom_tool_call")
+_ENDS = {"response.completed": "completed", "response.incomplete": "incomplete", "response.failed": "failed"}
+_BEGINNINGS = ("response.created", "response.in_progress", "response.queued")
+
+
+def read(body: Message) -> Asked:
+    """Read a request.
+
+    Raises:
+        Unfit: it asks for something that no window can be kept for.
+    """
+    given = body.get("input", [])
+    messages = [{"role": "user", "content": given}] if isinstance(given, str) else given
+    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
+        raise Unfit("input is neither a text nor a list of objects")
+    for name in ("background", "conversation", "prompt"):
+        if body.get(name):
+            raise Unfit(f"the upstream keeps what this request stands on ({name})")
+    leading = next((at for at, item in enumerate(messages) if item.get("role") not in ("system", "developer")), 0)
+    head = messages[:leading]
+    texts = [text(body.get("instructions")), *(JOINT.join(texts_of(message.get("content"))) for message in head)]
+    return Asked(body, tuple(head), tuple(messages[leading:]), JOINT.join(filter(None, texts)),
+                 tuple(items(body.get("tools"))), text(body.get("previous_response_id")))  # fmt: skip
+
+
+def write(asked: Asked, messages: Sequence[Message], tools: Sequence[Message], *, composed: bool) -> Message:
+    """Write the request of a window: its own system item is the client's, as it came."""
+    start = int(composed and bool(messages) and messages[0].get("role") in ("system", "developer"))
+    written = [*asked.head, *messages[start:]]
+    if not any(item.get("type") == "reasoning" for item in asked.messages):
+        written = _without_thoughts(written)
+    return {**asked.body, "input": written, **({"tools": [*asked.tools, *tools]} if tools else {})}
+
+
+def plain(message: Message) -> Message:
+    """Give an item as the log takes it."""
+    return message
+
+
+def key(message: Message) -> bytes:
+    """Give an item's key."""
+    kind = text(message.get("type"))
+    if message.get("role") == "assistant":
+        parts = [text(part.get("refusal")) for part in map(mapping, items(message.get("content")))]
+        return words_key([*texts_of(message.get("content")), *parts], [])
+    if kind in _CALLS:
+        return digest(kind, text(message.get("call_id")), text(message.get("name")))
+    if "role" in message:
+        return digest(text(message["role"]), *_parts(message.get("content")))
+    return digest(json.dumps({name: message[name] for name in message if name not in ("id", "status")}))
+
+
+def entries(messages: Iterable[Message], own: Collection[str], ours: set[str]) -> list[Entry]:
+    """Make entries of items: thoughts, and what was withheld, stand before the next item that the client knows."""
+    made: list[Entry] = []
+    waiting: list[Message] = []
+    for message in messages:
+        identifier, kind = text(message.get("call_id")), text(message.get("type"))
+        if kind in _CALLS and message.get("name") in own:
+            ours.add(identifier)
+        is_withheld = identifier in ours and (kind in _CALLS or kind.endswith("_output"))
+        if is_withheld or kind == "reasoning":
+            waiting.append(message)
+            continue
+        if message.get("role") == "user" and made and waiting:
+            made[-1], waiting = _with(made[-1], waiting, ours), []
+        made.append(_with(Entry(key(message), ()), [*waiting, message], ours))
+        waiting = []
+    if waiting and made:
+        made[-1] = _with(made[-1], waiting, ours)
+    return made
+
+
+def continued(body: Message, reply: Reply, results: Sequence[Message]) -> Message:
+    """Write the request that goes on behind results of ours."""
+    if body.get("previous_response_id"):
+        return {**body, "previous_response_id": reply.id, "input": list(results)}
+    return {**body, "input": [*body["input"], *reply.messages, *results]}
+
+
+def without_tools(body: Message) -> Message:
+    """Write a request that no tool may be called in."""
+    return {**body, "tool_choice": "none"}
+
+
+def _with(entry: Entry, messages: Sequence[Message], ours: set[str]) -> Entry:
+    hides = any(text(message.get("call_id")) in ours for message in messages)
+    return Entry(entry.key, (*entry.messages, *messages), hidden=entry.hidden or hides)
+
+
+def _parts(content: object) -> list[str]:
+    if isinstance(content, str):
+        return [content]
+    return [text(part.get("text")) or json.dumps(part) for part in map(mapping, items(content))]
+
+
+def _without_thoughts(written: Sequence[Message]) -> list[Message]:
+    """Leave out reasoning of answers before the newest of ours: a client that sends none back has a reason."""
+    staying = []
+    is_behind = False  # a thought that is left out: an id would name it
+    for item in written:
+        if item.get("type") == "reasoning":
+            is_behind = True
+            continue
+        is_behind &= item.get("type") in _CALLS or item.get("role") == "assistant"
+        staying.append({name: item[name] for name in item if name != "id"} if is_behind else item)
+    return staying
+
+
+class Answer:
+    """One answer, out of as many calls of the upstream as it takes."""
+
+    def __init__(self, own: frozenset[str]) -> None:
+        self._own = own
+        self._number = self._places = self._sequence = 0
+        self._usage_before: Any = None
+        self._id = ""
+        self._shown: list[Any] = []
+        self._hides = False
+        self._reset()
+
+    def _reset(self) -> None:
+        self._items: dict[int, Message] = {}
+        self._hidden: set[int] = set()
+        self._place: dict[int, int] = {}
+        self._last: Message = {}
+        self._end: Block | None = None
+        self._is_done: set[int] = set()
+        self._words: dict[int, str] = {}
+        self.ended = False
+
+    def begin(self) -> None:
+        """A call of the upstream begins."""
+        self._number += 1
+        self._reset()
+
+    def feed(self, block: Block) -> bytes:
+        """Take an event, and give what of it is for the client now."""
+        fields = block.fields
+        kind = text(fields.get("type"))
+        if kind in _BEGINNINGS:
+            self._id = self._id or text(mapping(fields.get("response")).get("id"))
+            return self._numbered(block, fields) if self._number == 1 else b""
+        if kind in _ENDS:
+            self.ended, self._end, self._last = True, block, dict(mapping(fields.get("response")))
+            return b""
+        if "output_index" not in fields:
+            return block.raw if kind in ("", "error") else self._numbered(block, fields)
+        index = int(fields["output_index"])
+        if kind in ("response.output_item.added", "response.output_item.done"):
+            self._item(index, dict(mapping(fields.get("item"))))
+            if kind.endswith("done"):
+                self._is_done.add(index)
+        if kind == "response.output_text.delta":
+            self._words[index] = self._words.get(index, "") + text(fields.get("delta"))
+        if index in self._hidden:
+            return b""
+        return self._numbered(block, {**fields, "output_index": self._place.setdefault(index, index)})
+
+    def _item(self, index: int, item: Message) -> None:
+        self._items[index] = item
+        if item.get("type") == "function_call" and item.get("name") in self._own:
+            self._hidden.add(index)
+            self._hides = True
+        elif index not in self._place:
+            self._place[index], self._places = self._places, self._places + 1
+
+    def _numbered(self, block: Block, fields: Message) -> bytes:
+        """Give an event its place among those that the client gets."""
+        if "sequence_number" in fields:
+            fields = {**fields, "sequence_number": self._sequence}
+            self._sequence += 1
+        return block.raw if fields == block.fields else event(fields, block.name)
+
+    def _output(self) -> list[tuple[int, Message]]:
+        """Give the items of this call: those that were done, or those that the response names."""
+        named = [mapping(item) for item in items(self._last.get("output"))]
+        if named and not self._items:
+            return [(number, dict(item)) for number, item in enumerate(named)]
+        return sorted(self._items.items())
+
+    @property
+    def is_over(self) -> bool:
+        """The model came to an end, of whichever sort."""
+        return self.ended
+
+    def reply(self) -> Reply:
+        """Give what the model said in this call."""
+        whole = self.ended and text(self._last.get("status") or "completed") == "completed"
+        output = self._output()
+        if not whole:
+            output = [(index, self._begun(index, item)) for index, item in output if index not in self._hidden]
+            output = [(index, item) for index, item in output if index in self._is_done or index in self._words]
+        calls = [index for index, item in output if text(item.get("type")) in _CALLS]
+        ours = [index for index in calls if index in self._hidden]
+        return Reply(tuple(item for _, item in output), bool(ours), len(ours) < len(calls), whole,
+                     text(self._last.get("id")))  # fmt: skip
+
+    def _begun(self, index: int, item: Message) -> Message:
+        """Give an item as far as it came."""
+        if index in self._is_done or index not in self._words:
+            return item
+        return {**item, "content": [{"type": "output_text", "text": self._words[index], "annotations": []}]}
+
+    def resume(self) -> bytes:
+        """Give what was held back of a call that is followed by another one."""
+        self._usage_before = summed(self._usage_before, self._last.get("usage"))
+        self._shown += [item for index, item in self._output() if index not in self._hidden]
+        return b""
+
+    def end(self) -> bytes:
+        """Give what ends the answer."""
+        if self._end is None:
+            return b""
+        response = self.whole()
+        fields = self._end.fields
+        return self._numbered(self._end, fields if response is None else {**fields, "response": response})
+
+    # in one piece ------------------------------------------------------------------------------------
+
+    def take(self, response: Mapping[str, Any]) -> None:
+        """Take a call's response that came in one piece."""
+        self.begin()
+        self._last, self.ended = dict(response), True
+        self._id = self._id or text(response.get("id"))
+        for index, item in enumerate(items(response.get("output"))):
+            self._item(index, dict(mapping(item)))
+            self._is_done.add(index)
+
+    def whole(self) -> dict[str, Any] | None:
+        """Give the response in one piece; None when the upstream's own is the same."""
+        if self._number == 1 and not self._hides:
+            return None
+        shown = [*self._shown, *(item for index, item in self._output() if index not in self._hidden)]
+        usage = summed(self._usage_before, self._last.get("usage"))
+        return {**self._last, "id": self._id, "output": shown, "usage": usage}
+
+    def failure(self, status: int, error: Mapping[str, Any]) -> bytes:
+        """Write the event of an error that came after the answer had begun."""
+        told = mapping(error.get("error"))
+        message = text(told.get("message")) or f"the upstream said {status}"
+        fields = {"type": "error", "code": told.get("code"), "message": message, "param": told.get("param")}
+        return event({**fields, "sequence_number": self._sequence}, "error")

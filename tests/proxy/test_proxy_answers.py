@@ -1,0 +1,357 @@
+"""What a client gets through the proxy: answers as they come, calls of our tools withheld, failures passed on."""
+
+import json
+import socket
+import threading
+import time
+
+import httpx
+import pytest
+from model_stub import PATHS, Said, running
+from proxy_client import LISTS, Client
+
+from firsthand import Memory
+
+FORMATS = sorted(PATHS)
+both = pytest.mark.parametrize("stream", [True, False])
+each = pytest.mark.parametrize("format_", FORMATS)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("proxy")
+    with running(folder / "store") as servers:
+        yield servers
+    with Memory(folder / "store") as memory:
+        assert memory.verify().ok
+
+
+@pytest.fixture(autouse=True)
+def fresh(request):
+    if "run" in request.fixturenames:
+        stub = request.getfixturevalue("run").stub
+        stub.script.clear()
+        stub.requests.clear()
+
+
+def messages_of(run, format_, number=-1):
+    return run.stub.bodies[number][LISTS[format_]]
+
+
+@each
+def test_events_pass_as_they_come(run, format_):
+    """Each event of the upstream reaches the client, byte for byte, before the upstream sends the next one."""
+    run.stub.step = threading.Event()
+    run.stub.script.append(Said("one two three"))
+    body = {
+        **Client(run, format_).body(),
+        "stream": True,
+        LISTS[format_]: [{"role": "user", "content": f"step {format_}"}],
+    }
+    came = b""
+    try:
+        with run.client.stream("POST", PATHS[format_], json=body) as response:
+            for piece in response.iter_raw():
+                came += piece
+                run.stub.step.set()
+                assert b"three" not in came or b"two" in came
+        events = [event for event in came.split(b"\n\n") if event]
+        assert len(events) > 4
+        assert sum(b"three" in event for event in events) >= 1
+    finally:
+        run.stub.step.set()
+        run.stub.step = None
+    run.stub.script.append(Said("one two three"))
+    direct = httpx.post(f"{run.upstream}{PATHS[format_]}", json=body).content
+    number = str(len(run.stub.requests)).encode()
+    assert came == direct.replace(b"_" + number, b"_1").replace(b"-" + number + b'"', b'-1"')
+
+
+@both
+@each
+def test_a_recall_is_answered_and_withheld(run, format_, stream):
+    """A recall is answered on the proxy's side: the client sees one answer, its parts joined and its usage summed."""
+    client = Client(run, format_, stream=stream)
+    client.say(f"The code of the {format_} {stream} door is 4711-K.")
+    run.stub.script += [Said("Let me look.", (("r1", "recall", {"query": "code of the door"}),)), Said("It is 4711-K.")]
+    answer = client.say("Which code has the door?")
+    assert answer == {
+        "id": answer["id"],
+        "text": "Let me look.\n\nIt is 4711-K.",
+        "calls": [],
+        "end": answer["end"],
+        "usage": (20, 10),
+    }
+    assert answer["end"] in {"stop", "end_turn", "completed"}
+    first, second = messages_of(run, format_, -2), messages_of(run, format_, -1)
+    assert second[: len(first)] == first
+    assert "answer of recall" in json.dumps(second[len(first) :])
+    assert "fh:" in json.dumps(second[len(first) :])
+    assert "recall" not in json.dumps(client.list)
+
+
+@both
+@each
+def test_what_was_withheld_stands_in_the_next_request(run, format_, stream):
+    """The next request has the recall and its answer where they were, so that its beginning is the one before."""
+    client = Client(run, format_, stream=stream)
+    run.stub.script += [Said("", (("r2", "recall", {"query": "x"}),)), Said("Nothing.")]
+    client.say(f"Anything on {format_} {stream}?")
+    before = messages_of(run, format_)
+    client.say("Thanks.")
+    after = messages_of(run, format_)
+    assert after[: len(before)] == before
+    assert len(after) == len(before) + 2
+
+
+@both
+@each
+def test_calls_of_both_in_one_answer(run, format_, stream):
+    """The client gets its own calls alone; ours are answered, and stand beside its results in its next request."""
+    client = Client(run, format_, stream=stream)
+    calls = (("b1", "recall", {"query": "x"}), ("b2", "ls", {"at": "here"}), ("b3", "ls", {"at": "there"}))
+    run.stub.script += [Said("Both.", calls), Said("Done.")]
+    answer = client.say(f"Do both, {format_} {stream}.")
+    assert answer["calls"] == [("b2", "ls", {"at": "here"}), ("b3", "ls", {"at": "there"})]
+    assert answer["end"] in {"tool_calls", "tool_use", "completed"}
+    assert client.result(("b2", "a.txt"), ("b3", "b.txt"))["text"] == "Done."
+    sent = json.dumps(messages_of(run, format_))
+    assert [sent.count(f'"{name}"') for name in ("b1", "b2", "b3")] == [2, 2, 2]
+    assert "answer of recall" in sent
+    assert "a.txt" in sent
+    if format_ == "anthropic":
+        *_, asked, results = messages_of(run, format_)
+        assert {block["tool_use_id"] for block in results["content"]} == {"b1", "b2", "b3"}
+        assert {block.get("id") for block in asked["content"]} == {None, "b1", "b2", "b3"}
+    client.say("Next.")
+    assert "answer of recall" in json.dumps(messages_of(run, format_))
+
+
+@each
+def test_calls_of_the_client_are_untouched(run, format_):
+    """Calls of the client's own tools reach it with their ids and arguments, and no call of the upstream is added."""
+    client = Client(run, format_)
+    run.stub.script.append(Said("", (("t1", "ls", {"path": "/"}), ("t2", "recaller", {}))))
+    answer = client.say(f"List, {format_}.")
+    assert answer["calls"] == [("t1", "ls", {"path": "/"}), ("t2", "recaller", {})]
+    assert len(run.stub.requests) == 1
+
+
+@each
+def test_a_model_that_only_recalls_comes_to_an_end(run, format_):
+    """After sixteen calls the last request forbids tools, so that an answer always ends."""
+    client = Client(run, format_)
+    run.stub.script += [Said("", ((f"l{number}", "recall", {"query": "x"}),)) for number in range(15)]
+    assert client.say(f"Loop, {format_}.")["text"] == "ok"
+    assert len(run.stub.requests) == 16
+    assert run.stub.bodies[-1]["tool_choice"] in ("none", {"type": "none"})
+
+
+@both
+@each
+def test_errors_of_the_upstream_pass(run, format_, stream):
+    """An error of the upstream is the client's, with its status, its headers and its bytes."""
+    run.stub.script.append(Said(status=429))
+    response = run.post(
+        format_, {**Client(run, format_).body(), "stream": stream, LISTS[format_]: [{"role": "user", "content": "e"}]}
+    )
+    assert response.status_code == 429
+    assert response.headers["retry-after"] == "1"
+    assert response.json()["error"]["message"] == "slow down"
+
+
+@each
+def test_an_error_in_a_continued_call(run, format_):
+    """An error behind a recall is an event of the stream that has begun, as the format has it."""
+    run.stub.script += [Said("Hm.", (("e1", "recall", {"query": "x"}),)), Said(status=429)]
+    body = {**Client(run, format_).body(), LISTS[format_]: [{"role": "user", "content": f"again {format_}"}]}
+    last = run.events(format_, body)[-1]
+    assert "slow down" in json.dumps(last)
+    assert last.get("type", "error") == "error"
+
+
+@each
+def test_a_stream_that_breaks(run, format_, tmp_path):
+    """A stream that the upstream breaks off breaks for the client, too, and what came is recorded as cut short."""
+    with running(tmp_path / "store") as own:
+        own.stub.script.append(Said("half of it", how="cut"))
+        body = {**Client(own, format_).body(), "stream": True, LISTS[format_]: [{"role": "user", "content": "cut"}]}
+        with pytest.raises(httpx.RemoteProtocolError):
+            own.post(format_, body)
+        assert cut_short(tmp_path / "store") == [("half of it", "the upstream broke off (RemoteProtocolError)")]
+
+
+@each
+def test_a_client_that_goes_away(format_, tmp_path):
+    """A client that hangs up ends the upstream's call, and what came until then is recorded as cut short."""
+    with running(tmp_path / "store") as own:
+        own.stub.script.append(Said("half of it", how="hang"))
+        body = {**Client(own, format_).body(), "stream": True, LISTS[format_]: [{"role": "user", "content": "bye"}]}
+        with own.client.stream("POST", PATHS[format_], json=body) as response:
+            for piece in response.iter_text():
+                if "it" in piece:
+                    break
+        assert own.stub.gone.wait(5)
+        assert cut_short(tmp_path / "store") == [("half of it", "the client went away")]
+        assert own.post(format_, {**body, "stream": False}).status_code == 200
+    with Memory(tmp_path / "store") as memory:
+        assert len([*memory.sessions()]) == 1, "the same list again is the same conversation"
+        assert memory.verify().ok
+
+
+def cut_short(store, seconds=5):
+    """Give what was recorded as cut short, as soon as there is something."""
+    by = time.monotonic() + seconds
+    while time.monotonic() < by:
+        with Memory(store, read_only=True) as memory:
+            events = [(event.text, event.meta["cut_short"]) for event in memory.events() if "cut_short" in event.meta]
+        if events:
+            return events
+        time.sleep(0.02)
+    return []
+
+
+def test_other_paths_pass(run):
+    """Paths that no window is kept for pass with their method, query, body and headers."""
+    client = run.client
+    assert client.get("/v1/models?limit=3").json() == {"path": "/v1/models"}
+    assert client.post("/v1/embeddings", json={"input": "x"}).json() == {"path": "/v1/embeddings"}
+    assert client.post("/v1/files", files={"file": b"bytes"}).json() == {"path": "/v1/files"}
+    assert client.delete("/v1/files/a%2Fb").status_code == 200
+    listed, embedded, file, deleted = run.stub.requests
+    assert (listed["method"], listed["query"], listed["data"]) == ("GET", "limit=3", b"")
+    assert "transfer-encoding" not in listed["headers"]
+    assert embedded["body"] == {"input": "x"}
+    assert b"bytes" in file["data"]
+    assert deleted["method"] == "DELETE"
+
+
+@each
+def test_bodies_that_cannot_be_read_pass(run, format_):
+    """A body that is no JSON object reaches the upstream byte for byte, and a header says why."""
+    for data in (b"[1, 2]", b'{"messages": 3, "input": 3}', b'{"broken'):
+        response = run.client.post(PATHS[format_], content=data, headers={"content-type": "application/json"})
+        assert response.headers["x-firsthand"].startswith("passed through; ")
+        assert run.stub.requests[-1]["data"] == data
+
+
+def test_an_upstream_that_does_not_answer(tmp_path):
+    """Where nobody listens the client gets 502 and a sentence, with a window and without."""
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        nowhere = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    with running(tmp_path / "store", host_of_upstream=nowhere) as own:
+        for response in (own.post("anthropic", Client(own, "anthropic").body()), own.client.get("/v1/models")):
+            assert response.status_code == 502
+            assert "does not answer" in response.json()["error"]["message"]
+
+
+UNUSUAL = {
+    "openai-chat": r"""
+data: {"id":"","choices":[],"prompt_filter_results":[]}
+
+: OPENROUTER PROCESSING
+
+data: {"id":"u","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":null}}]}
+
+data:{"id":"u","choices":[{"index":0,"delta":{"content":"whole"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1}}
+
+data: [DONE]
+
+""",
+    "anthropic": r"""
+event: message_start
+data: {"type":"message_start","message":{"id":"u","role":"assistant","content":[],"usage":{"input_tokens":1}}}
+
+event: content_block_start
+data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"wh"}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":0,
+data: "delta":{"type":"text_delta","text":"ole"}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":0,"delta":{"type":"future_delta","x":1}}
+
+event: of_tomorrow
+data: {"type":"of_tomorrow"}
+
+event: content_block_stop
+data: {"type":"content_block_stop","index":0}
+
+event: message_delta
+data: {"type":"message_delta","delta":{"stop_reason":"refusal"},"usage":{"output_tokens":2}}
+
+event: message_stop
+data: {"type":"message_stop"}
+
+""",
+    "openai-responses": r"""
+event: response.created
+data: {"type":"response.created","response":{"id":"u","output":[]}}
+
+event: keepalive
+data: {"type":"keepalive"}
+
+event: response.of_tomorrow
+data: {"type":"response.of_tomorrow","what":1}
+
+event: response.completed
+data: {"type":"response.completed","response":{"id":"u","output":[
+data: {"type":"message","role":"assistant","content":[{"type":"output_text","text":"whole"}]}]}}
+
+""",
+}
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+@each
+def test_unusual_events_pass_byte_for_byte(run, format_, line_end):
+    """Comments, other line ends, events of tomorrow and answers in one event pass unchanged and are recorded."""
+    raw = UNUSUAL[format_].lstrip().replace("\n", line_end).encode()
+    run.stub.script.append(Said(raw=raw))
+    client = Client(run, format_)
+    client.list.append({"role": "user", "content": f"unusual {format_} {line_end!r}"})
+    response = run.post(format_, {**client.body(), "stream": True})
+    assert response.content == raw
+    said = {"role": "assistant", "content": [{"type": "output_text", "text": "whole"}]}
+    client.list += [
+        said if format_ == "openai-responses" else {"role": "assistant", "content": "whole"},
+        {"role": "user", "content": "and"},
+    ]
+    assert run.post(format_, client.body()).headers["x-firsthand"] == response.headers["x-firsthand"]
+
+
+def test_a_name_that_comes_in_pieces(run):
+    """A call whose name comes in pieces is held until it is certain whose it is; then it is withheld or passed."""
+
+    def piece(call, reason=None):
+        choice = {"index": 0, "delta": {"tool_calls": [call]} if call else {}, "finish_reason": reason}
+        return b"data: " + json.dumps({"id": "p", "choices": [choice]}).encode() + b"\n\n"
+
+    for names, theirs in ((("rec", "all"), []), (("rec", "ords"), [("p1", "records", {})])):
+        run.stub.script.append(
+            Said(
+                raw=b"".join(
+                    [
+                        piece({"index": 3, "id": "p1", "type": "function", "function": {"name": names[0]}}),
+                        piece({"index": 3, "function": {"name": names[1]}}),
+                        piece({"index": 3, "function": {"arguments": "{}"}}),
+                        piece(None, "tool_calls"),
+                        b"data: [DONE]\n\n",
+                    ]
+                )
+            )
+        )
+        client = Client(run, "openai-chat")
+        run.stub.script.append(Said("seen"))
+        client.list.append({"role": "user", "content": f"pieces {names}"})
+        events = run.events("openai-chat", {**client.body(), "stream_options": None})
+        calls = [
+            call for event in events for choice in event["choices"] for call in choice["delta"].get("tool_calls", ())
+        ]
+        text = "".join(choice["delta"].get("content") or "" for event in events for choice in event["choices"])
+        assert ["".join(call["function"].get("name", "") for call in calls)] == ([theirs[0][1]] if theirs else [""])
+        assert {call["index"] for call in calls} <= {0}
+        assert text == ("" if theirs else "seen")
+        run.stub.script.clear()

@@ -1,0 +1,256 @@
+"""Which session a request belongs to, what is sent for it under a budget, and what happens when Firsthand fails."""
+
+import json
+from itertools import pairwise
+
+import pytest
+from model_stub import PATHS, Said, running
+from proxy_client import LISTS, TOOLS, Client
+
+from firsthand import Memory
+from firsthand.errors import InvalidArgument
+from firsthand.formats.check import faults
+from firsthand.proxy.budgets import SHARE, Budgets
+
+FORMATS = sorted(PATHS)
+TOKENS, STEPS = 5_000, 40
+each = pytest.mark.parametrize("format_", FORMATS)
+
+
+def sessions(store, **where):
+    with Memory(store, read_only=True, **where) as memory:
+        return {session.name: session.turns for session in memory.sessions()}
+
+
+@each
+def test_conversations_with_one_beginning(format_, tmp_path):
+    """Two conversations that begin with the same system prompt and the same words are two sessions."""
+    with running(tmp_path / "store") as run:
+        clients = [Client(run, format_), Client(run, format_)]
+        run.stub.script += [Said("Hello first."), Said("Hello second."), Said("A"), Said("B")]
+        for text in ("Hi.", "Go on."):
+            for client in clients:
+                client.say(text)
+        assert [len(body[LISTS[format_]]) for body in run.stub.bodies[-2:]] == [3 + (format_ == "openai-chat")] * 2
+    assert sorted(sessions(tmp_path / "store").values()) == [2, 2]
+    with Memory(tmp_path / "store") as memory:
+        assert memory.verify().ok
+
+
+@each
+def test_a_proxy_that_is_started_anew(format_, tmp_path):
+    """A proxy that begins anew finds the conversation again by its list, what it withheld included."""
+    with running(tmp_path / "store") as run:
+        client = Client(run, format_)
+        run.stub.script += [Said("Hm.", (("r1", "recall", {"query": "x"}),)), Said("Nothing found.")]
+        client.say("Is there anything?")
+        calls = (("b1", "recall", {"query": "y"}), ("b2", "ls", {}))
+        run.stub.script.append(Said("Both.", calls))
+        client.say("And now?")
+    with running(tmp_path / "store") as run:
+        client.run = run
+        client.result(("b2", "a.txt"))
+        sent = json.dumps(run.stub.bodies[-1])
+        assert sent.count("answer of recall") == 2
+        assert sent.count('"b1"') == 2
+    assert list(sessions(tmp_path / "store").values()) == [2]
+
+
+@each
+def test_a_session_that_a_header_names(format_, tmp_path):
+    """The header names the session, whatever the list begins with; namespace and agent are named alike."""
+    with running(tmp_path / "store") as run:
+        client = Client(run, format_)
+        client.headers = {"x_firsthand_session": "deploy", "x_firsthand_agent": "ada", "x_firsthand_namespace": "team"}
+        client.say("One.")
+        client.say("Two.")
+        assert not {name for name in run.stub.requests[0]["headers"] if "firsthand" in name}
+    assert sessions(tmp_path / "store", namespace="team") == {"deploy": 2}
+    assert sessions(tmp_path / "store") == {}
+    with Memory(tmp_path / "store", namespace="team") as memory:
+        assert {event.agent for event in memory.events("deploy") if event.kind == "agent_message"} == {"ada"}
+
+
+@each
+def test_a_client_that_writes_its_answers_otherwise(format_, tmp_path):
+    """Answers that come back with other members, spaces or breakpoints are known, and sent on as they came."""
+    with running(tmp_path / "store") as run:
+        client = Client(run, format_)
+        run.stub.script += [Said("Two words.", thought="Hm hm.")]
+        client.say("Say two words.")
+        last = client.list[-1]
+        if format_ == "openai-chat":
+            last |= {"refusal": None, "annotations": [], "content": [{"type": "text", "text": "Two words."}]}
+        elif format_ == "anthropic":
+            last["content"] = [{"type": "text", "text": "Two words. ", "cache_control": {"type": "ephemeral"}}]
+            client.list[0]["content"] = [{"type": "text", "text": client.list[0]["content"]}]
+        else:
+            client.list = [client.list[0], {"role": "assistant", "content": "Two words."}]
+        client.say("Again.")
+        sent = run.stub.bodies[-1][LISTS[format_]]
+        assert (
+            sent
+            == ([{"role": "system", "content": "You are short."}] if format_ == "openai-chat" else [])
+            + client.list[:-1]
+        )
+    assert list(sessions(tmp_path / "store").values()) == [2]
+
+
+def test_a_request_that_is_sent_again(tmp_path):
+    """A request whose answer failed is the same conversation when it comes again, and is not appended twice."""
+    with running(tmp_path / "store") as run:
+        run.stub.script.append(Said(status=500))
+        client = Client(run, "openai-chat")
+        client.list.append({"role": "user", "content": "Try."})
+        assert run.post("openai-chat", client.body()).status_code == 500
+        assert run.post("openai-chat", client.body()).status_code == 200
+    assert list(sessions(tmp_path / "store").values()) == [1]
+
+
+def test_responses_that_stand_on_one_before(tmp_path):
+    """A request that names the response before it is recorded in its session, and recall is answered there, too."""
+    with running(tmp_path / "store") as run:
+        run.stub.script += [Said("", (("r1", "recall", {"query": "x"}), ("t1", "ls", {})))]
+        first = run.post("openai-responses", {"model": "m", "input": "One.", "tools": TOOLS["openai-responses"]}).json()
+        run.stub.script += [Said("", (("r2", "recall", {"query": "y"}),)), Said("Done.")]
+        body = {
+            "model": "m",
+            "previous_response_id": first["id"],
+            "input": [{"type": "function_call_output", "call_id": "t1", "output": "a"}],
+        }
+        second = run.post("openai-responses", body)
+        assert second.headers["x-firsthand"].startswith("window; session=proxy-")
+        given, went_on = run.stub.bodies[1:]
+        assert [item["call_id"] for item in given["input"]] == ["r1", "t1"]
+        assert (given["previous_response_id"], went_on["previous_response_id"]) == ("resp_1", "resp_2")
+        assert [item["call_id"] for item in went_on["input"]] == ["r2"]
+        body = {"model": "m", "previous_response_id": second.json()["id"], "input": "Three."}
+        assert second.json()["id"] == "resp_2"
+        run.post("openai-responses", body)
+        assert run.stub.bodies[-1]["previous_response_id"] == "resp_3", "the upstream knows it by its last id"
+        unknown = run.post("openai-responses", {**body, "previous_response_id": "resp_of_another"})
+        assert "did not see" in unknown.headers["x-firsthand"]
+    assert list(sessions(tmp_path / "store").values()) == [2]
+
+
+@each
+def test_capture_only(format_, tmp_path):
+    """With capture alone the request is the client's, byte for byte, and both sides are recorded."""
+    with running(tmp_path / "store", window=False) as run:
+        client = Client(run, format_)
+        client.say("One.")
+        sent = run.stub.requests[0]["data"]
+        client.say("Two.")
+        assert json.loads(sent)["tools"] == TOOLS[format_]
+        assert run.post(format_, client.body()).headers["x-firsthand"].startswith("capture; session=")
+        assert run.stub.requests[-1]["data"] == run.client.build_request("POST", "/", json=client.body()).content
+    with Memory(tmp_path / "store") as memory:
+        kinds = [event.kind for event in memory.events()]
+    assert kinds == ["user_message", "agent_message"] * 2 + ["agent_message"]
+
+
+@each
+def test_no_recall(format_, tmp_path):
+    """Without recall the tools are the client's alone; a client with a tool of the same name keeps it."""
+    with running(tmp_path / "store", recall=False) as run:
+        Client(run, format_).say("One.")
+        assert run.stub.bodies[0]["tools"] == TOOLS[format_]
+    with running(tmp_path / "other") as run:
+        own = json.loads(json.dumps(TOOLS[format_]).replace('"ls"', '"recall"'))
+        client = Client(run, format_)
+        client.extra = {"tools": own}
+        run.stub.script.append(Said("", (("c1", "recall", {"query": "mine"}),)))
+        body = {**client.body(), "tools": own, LISTS[format_]: [{"role": "user", "content": "x"}]}
+        assert "mine" in run.post(format_, body).text
+        assert run.stub.bodies[0]["tools"] == own
+
+
+@each
+def test_a_window_is_kept(format_, tmp_path):
+    """Under a small budget every request is valid and within it, and nothing is lost (300 steps: conformance)."""
+    with running(tmp_path / "store", budgets=Budgets([str(TOKENS)])) as run:
+        client = Client(run, format_, stream=False)
+        client.headers = {"x_firsthand_session": "long"}
+        for step in range(STEPS):
+            if step % 10 == 5:
+                run.stub.script.append(Said("", ((f"r{step}", "recall", {"query": f"secret{step - 5}"}),)))
+            run.stub.script.append(Said(f"Look at {step}.", ((f"c{step}", "ls", {"path": f"/{step}"}),)))
+            answer = client.say(f"Step {step}: the value secret{step} is {step * 7919}.")
+            assert answer["calls"], answer
+            client.result((f"c{step}", f"line of the result of {step} " * 30))
+        check_requests(format_, run.stub.bodies)
+        assert not run.log
+    with Memory(tmp_path / "store") as memory:
+        texts = [event.text for event in memory.events("long")]
+        assert all(any(f"secret{step} is {step * 7919}" in text for text in texts) for step in range(STEPS))
+        calls = [*memory.anatomies("long")]
+        assert all(call.tokens <= TOKENS for call in calls)
+        receipts = [event.id for event in memory.events("long", kind="receipt")]
+        assert len(receipts) >= 3
+        assert memory.verify().ok
+
+
+def check_requests(format_, bodies):
+    """Check that requests are valid, and that each begins as the one before wherever nothing left between them."""
+    compactions = 0
+    for before, after in pairwise(bodies):
+        assert faults(after, format_) == ()
+        assert after["tools"] == before["tools"]
+        assert after.get("system") == before.get("system")
+        old, new = ([without_breakpoints(message) for message in body[LISTS[format_]]] for body in (before, after))
+        if markers(old) == markers(new):
+            assert new[: max(0, len(old) - 2)] == old[:-2]
+        else:
+            compactions += 1
+    assert compactions >= 3
+
+
+def markers(messages):
+    return [part for part in json.dumps(messages).split("[Turn")[1:] if " evicted, nothing lost" in part[:40]]
+
+
+def without_breakpoints(message):
+    return json.loads(json.dumps(message).replace(', "cache_control": {"type": "ephemeral"}', ""))
+
+
+def test_a_failure_of_ours(tmp_path):
+    """Whatever of the store fails, the request goes on byte for byte, and a header says why."""
+    with running(tmp_path / "store") as run:
+        client = Client(run, "openai-chat")
+        client.say("One.")
+        client.headers = {"x_firsthand_namespace": "bad\tname"}
+        response = run.post("openai-chat", client.body(), **{"x-firsthand-namespace": "n" * 600})
+        assert response.status_code == 200
+        assert response.headers["x-firsthand"].startswith("passed through; ")
+        assert run.stub.requests[-1]["data"] == run.client.build_request("POST", "/", json=client.body()).content
+        response = run.post("openai-chat", {**client.body(), "n": 2})
+        assert response.headers["x-firsthand"] == "passed through; it asks for several choices (n)"
+
+
+@each
+def test_a_store_that_fails_in_the_middle(format_, tmp_path):
+    """A store that is gone when the model calls recall ends no answer: the model is told, and the stream goes on."""
+    with running(tmp_path / "store") as run:
+        client = Client(run, format_)
+        client.say("One.")
+        run.stub.script += [Said("Hm.", (("r1", "recall", {"query": "x"}),)), Said("Sorry.")]
+        run.stub.before = lambda number: (tmp_path / "store").rename(tmp_path / "gone") if number == 2 else None
+        assert client.say("Two.")["text"] == "Hm.\n\nSorry."
+        assert "recall" in json.dumps(run.stub.bodies[-1])
+        assert client.say("Three.")["text"] == "ok"
+        assert run.post(format_, client.body()).headers["x-firsthand"].startswith("passed through; ")
+        assert all("One." not in line for line in run.log)
+
+
+def test_budgets():
+    """The longest name counts, a provider's name before a model's counts for nothing, and what is no budget is said."""
+    budgets = Budgets(["gpt-4o=5", "gpt-4o-mini=6"])
+    assert [budgets.of(name) for name in ("gpt-4o-2024", "openai/gpt-4o-mini", "claude-x")] == [
+        5,
+        6,
+        int(200_000 * SHARE),
+    ]
+    assert Budgets(["7"]).of("claude") == 7
+    for wrong in ("many", "=5", "gpt=", "0"):
+        with pytest.raises(InvalidArgument, match="expected a budget as TOKENS or MODEL=TOKENS"):
+            Budgets([wrong])
