@@ -7,8 +7,9 @@ import json
 import socket
 import threading
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 
+import httpx
 import pytest
 from empty_stores import make_database
 from postgres_server import PostgresServer, installations
@@ -18,7 +19,7 @@ from test_move import Primaries, append
 from firsthand.errors import StoreBusy, StoreReplaced
 from firsthand.server.teams.gateway import LOOKUPS_MAX, Terms
 from firsthand.server.teams.grants import AUDIT
-from firsthand.server.teams.service import TeamServer
+from firsthand.server.teams.service import CONNECTIONS_MAX, TeamServer
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +94,20 @@ def test_a_key_does_not_wait_for_an_issuer_that_hangs(server, tmp_path):
                 stranger.join()
             assert team.ask("a.b.c", "GET", "/v1/head").status_code == 503
             assert team.verify("shop").ok
+
+
+def test_silent_connections_keep_no_tenant_out(server, tmp_path):
+    """Beside more silent connections than a server takes, a tenant's client is answered within a second."""
+    with Team(server, make_database(server), tmp_path) as team, ExitStack() as until:
+        key, port = team.key("alice", shop=EVERY), int(team.url.rpartition(":")[2])
+        team.client(key).session("s").user("the crate is at dock 7")
+        client = until.enter_context(httpx.Client(base_url=team.url, headers={"authorization": f"Bearer {key}"}))
+        for _ in range(CONNECTIONS_MAX + 88):
+            until.enter_context(socket.create_connection(("127.0.0.1", port)))
+        begun = time.monotonic()
+        assert client.get("/v1/head").status_code == 200
+        assert time.monotonic() - begun < 1
+        assert team.verify("shop").ok
 
 
 def test_counted_refusals_outlast_a_busy_store(server, tmp_path, monkeypatch):

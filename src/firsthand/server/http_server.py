@@ -24,6 +24,7 @@ PORT = 8321
 """Where nobody names another one; taken, any free one is."""
 EXTRA = ("starlette", "uvicorn", "jinja2")
 CLOSING_S = 2
+CONNECTIONS_MAX = 64
 MISSING = "pages and MCP over HTTP need the extra agents, and {} is not installed: {}"
 
 
@@ -106,12 +107,10 @@ class HttpServer:
             import uvicorn
 
             from firsthand.server.app import application
+            from firsthand.server.connections import configured
 
-            config = uvicorn.Config(
-                application(self._stores, self.keys, self._log, self.count), log_level="warning", access_log=False,
-                log_config=None, http="h11", ws="none", loop="asyncio", server_header=False,
-                timeout_graceful_shutdown=CLOSING_S, timeout_keep_alive=30, limit_concurrency=64,
-            )  # fmt: skip
+            app = application(self._stores, self.keys, self._log, self.count)
+            config = configured(app, connections_max=CONNECTIONS_MAX, closing_s=CLOSING_S)
             self._uvicorn = uvicorn.Server(config)
             self._uvicorn.run(sockets=[self.socket])
         except BaseException as error:  # noqa: BLE001 - hooks are answered on; pages are not, which the log says

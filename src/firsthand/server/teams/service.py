@@ -14,6 +14,7 @@ from pathlib import Path
 import uvicorn
 
 from firsthand import InvalidArgument, environment
+from firsthand.server.connections import configured
 from firsthand.server.http_server import at_once
 from firsthand.server.teams.audit import Audit
 from firsthand.server.teams.gateway import Gateway, Terms
@@ -22,7 +23,7 @@ from firsthand.server.teams.oidc import Issuer
 from firsthand.server.teams.spaces import Spaces, TenantReplicas
 from firsthand.value import replace
 
-CONCURRENT_MAX = 512
+CONNECTIONS_MAX = 512
 CLOSING_S = 10
 
 
@@ -64,11 +65,7 @@ class TeamServer:
             spaces = Spaces(tenants, folder, environment.default_embedder() or "none")
             until.callback(spaces.close)
             self.gateway = Gateway(spaces, Identity(engine.connections, issuer), Audit(engine), terms, log)
-            config = uvicorn.Config(
-                self.gateway, log_level="warning", access_log=False, log_config=None, http="h11", ws="none",
-                loop="asyncio", server_header=False, proxy_headers=bool(proxy), forwarded_allow_ips=proxy or None,
-                timeout_graceful_shutdown=CLOSING_S, timeout_keep_alive=30, limit_concurrency=CONCURRENT_MAX,
-            )  # fmt: skip
+            config = configured(self.gateway, connections_max=CONNECTIONS_MAX, closing_s=CLOSING_S, proxy=proxy)
             self._uvicorn = uvicorn.Server(config)
             self._until = until.pop_all()
 
