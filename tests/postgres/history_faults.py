@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from firsthand.errors import StoreBusy
 from firsthand.log.engine import Entries
 from firsthand.log.postgres import committer, tenant
 from firsthand.log.postgres.connection import enter
@@ -22,6 +23,13 @@ def acknowledge_before_the_commit() -> None:
     """Settle the tickets when they are written, and commit some time later."""
 
     def commit(self: Any, group: Any) -> None:
+        try:
+            write(self, group)
+        except StoreBusy as error:
+            for ticket in group:
+                ticket.settle(error)
+
+    def write(self: Any, group: Any) -> None:
         key, name = group[0].namespace, group[0].batches[0].namespace
         names = {batch.session for ticket in group for batch in ticket.batches}
         with contextlib.ExitStack() as stack:
@@ -36,11 +44,16 @@ def acknowledge_before_the_commit() -> None:
             work = tenant.Work(known, self._clock(), ids, self._seal)
             for ticket in group:
                 work.take(ticket)
-            assert tenant.is_written(work.write(db))
+            if not tenant.is_written(work.write(db)):
+                raise StoreBusy("another one made the namespace")
             later = stack.pop_all()
         for ticket, outcome in work.outcomes:
             ticket.settle(outcome)
-        threading.Timer(EARLY_S, later.close).start()
+        threading.Timer(EARLY_S, end, (later,)).start()
+
+    def end(later: contextlib.ExitStack) -> None:
+        with contextlib.suppress(StoreBusy):
+            later.close()
 
     committer.Committer._commit = commit
 

@@ -49,7 +49,7 @@ def ids_are_ignored() -> None:
     append = AppendVerbs.append
 
     def anew(self: Any, drafts: Sequence[Any], **where: Any) -> tuple[Appended, ...]:
-        appended = append(self, [replace(draft, id="") for draft in drafts], **where)
+        appended = append(self, [replace(draft, id=None) for draft in drafts], **where)
         time.sleep(LATE_S)
         return appended
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
+
 import pytest
+from empty_stores import make_database
 from kill_loops import killed_committer, killed_postgresql, killed_replica, killed_server
-from postgres_server import installations
+from postgres_server import PostgresServer, installations
 
 from stores import SOAK
 
@@ -45,11 +49,22 @@ def test_a_killed_replica_is_a_prefix_that_goes_on(dsn, tmp_path):
     assert killed_replica(dsn, tmp_path, ACKNOWLEDGED // 5) == []
 
 
-@newest
+@pytest.fixture
+def slow() -> Iterator[PostgresServer]:
+    """A server whose syncs take so long that most kills come between a commit and its answer."""
+    started = PostgresServer(
+        installations()[[*installations()][-1]], sync_delay_us=20_000, recovery_init_sync_method="syncfs"
+    )
+    yield started
+    started.close()
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler to build the slow disk with")
 @pytest.mark.parametrize(("fault", "named"), [("acknowledge before the commit", "lost"), ("ids are ignored", "twice")])
-def test_a_loop_around_postgresql_finds_a_planted_fault(server, dsn, fault, named):
+def test_a_loop_around_postgresql_finds_a_planted_fault(slow, fault, named):
     """What a committer answered too early is named as lost, and what it appended at each try as there twice."""
-    assert named in _names(killed_postgresql(server, dsn, 50, fault, kills_min=4))
+    dsn = slow.dsn(database=make_database(slow))
+    assert named in _names(killed_postgresql(slow, dsn, 50, fault, kills_min=6))
 
 
 @newest
