@@ -67,3 +67,15 @@ def test_what_hooks_leave_first_is_no_other_program(tmp_path):
     (tmp_path / "other" / "mail").mkdir(parents=True)
     with pytest.raises(NotAStore, match="holds files but no Firsthand store"):
         Memory.open(tmp_path / "other")
+
+
+@pytest.mark.parametrize("left", [b"", bytes(512), b"\xd9\xd5\x05\xf9 \xa1c\xd7" + bytes(504)])
+def test_a_power_loss_while_a_store_is_made_leaves_a_place_for_one(tmp_path, left):
+    """A journal that was left without its database, as a power loss leaves it, keeps nobody from making the store."""
+    store = tmp_path / "store"
+    store.mkdir()
+    (store / "firsthand.db-journal").write_bytes(left)
+    with Memory.open(store) as memory:
+        assert memory.session("s").note("x").position == 1
+        assert memory.verify().ok
+    assert not (store / "firsthand.db-journal").exists()

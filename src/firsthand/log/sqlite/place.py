@@ -11,8 +11,8 @@ from firsthand.errors import InvalidArgument, NotAStore, StoreFailed, StoreReadO
 from .inodes import Inode, inode_of
 
 NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "fuse.sshfs", "fuse.rclone"})
-# A lock and a queue are what a creation that was cut short leaves; the others may be there before the first event.
-OURS = frozenset({"lock", "queue", "run", "hooks", "settings.json"})
+# The first three are what a creation that was cut short leaves; the others may be there before the first event.
+OURS = frozenset({"lock", "queue", "firsthand.db-journal", "run", "hooks", "settings.json"})
 _MOUNTS = Path("/proc/self/mountinfo")
 
 
