@@ -79,7 +79,7 @@ class HostedSession:
         """Give what a message of the user's brings up; the same message again gives the same."""
         if text != self._last[0]:
             self._last = (text, self._try("recall", lambda: self._brought(text), Brought()))
-        new, self._told = self.faults[self._told :], len(self.faults)
+        new = self.faults[self._told :]
         if not new:
             return self._last[1]
         notice = self._try(
@@ -87,6 +87,7 @@ class HostedSession:
             lambda: self._sealed(self._funnel().line(f"memory is degraded: {new[0]}"), _MESSAGE),
             volunteer.DEGRADED,
         )
+        self._told = len(self.faults)
         return Brought(volunteer.joined(filter(None, (notice, self._last[1].text))), self._last[1].recalled)
 
     def _funnel(self) -> Funnel:
