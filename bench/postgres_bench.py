@@ -161,7 +161,7 @@ def writers(store: Store, texts: Sequence[str], setting: Setting) -> tuple[list[
     spent = dict.fromkeys(seconds, 0.0)
     pools = [Connections(store.dsn, size_max=1) for _ in range(WRITERS)]
     with store.log() as log:
-        committers = [Committer(pool, now) for pool in pools]
+        committers = [Committer(pool, log.seal, now) for pool in pools]
 
         def shared(number: int, text: str) -> None:
             log.append([_draft(text)], namespace="n", session=f"s{number}")

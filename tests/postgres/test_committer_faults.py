@@ -20,6 +20,7 @@ from firsthand.errors import AppendError, StoreBusy
 from firsthand.event import Draft, Kind
 from firsthand.log.postgres.log import PostgresLog
 from firsthand.log.postgres.reader import number_of
+from firsthand.log.postgres.tenant import Ticket
 from firsthand.log.prepare import Batch
 from firsthand.pointer import parse
 
@@ -247,3 +248,62 @@ def test_half_a_payload_is_not_taken_for_a_whole_one(server, dsn, database, engi
         late.submit((Batch("shop", "t", prepared),))
     assert texts(engine) == []
     assert_whole(engine)
+
+
+def test_a_head_that_others_hold_delays_nobody_else(server, dsn, database):
+    """While another process holds one namespace's head, appends to others are acknowledged: at once, not at its end.
+
+    Fails on: a commit that waits for that head with the others in it, or with the others behind it.
+    """
+    log = PostgresLog(dsn, timeout_s=WAIT_S)
+    for name in ("shop", "before", "zoo"):
+        log.append(note("first"), namespace=name, session="s")
+    with psycopg.connect(server.dsn("postgres", database)) as db:
+        db.execute("SELECT FROM firsthand.namespace WHERE namespace = %s FOR UPDATE", (number_of("shop"),))
+        late = started(lambda: log.append(note("late"), namespace="shop", session="s"))
+        time.sleep(0.1)
+        for name in ("before", "zoo", "new"):
+            started(lambda name=name: log.append(note("x"), namespace=name, session="s")).result(WAIT_S / 4)
+        assert not late.done()
+        db.rollback()
+    late.result(WAIT_S)
+    assert texts(log) == ["first", "late"]
+    assert_whole(log)
+    log.close()
+
+
+def test_a_head_that_is_held_too_long_fails_its_own_appends(server, dsn, database):
+    """An append whose namespace is held for longer than the time limit is told so, and can be made again."""
+    log = PostgresLog(dsn, timeout_s=1)
+    log.append(note("first"), namespace="shop", session="s")
+    with psycopg.connect(server.dsn("postgres", database)) as db:
+        db.execute("SELECT FROM firsthand.namespace WHERE namespace = %s FOR UPDATE", (number_of("shop"),))
+        error = started(lambda: log.append(note("late"), namespace="shop", session="s")).exception(WAIT_S / 4)
+        assert isinstance(error, StoreBusy)
+    submit(log, error.batch)
+    assert texts(log) == ["first", "late"]
+    assert_whole(log)
+    log.close()
+
+
+def test_an_interruption_settles_those_who_joined_late(dsn):
+    """A ticket that joins a namespace's own commit while it is under way is settled when that is interrupted.
+
+    Fails on: a ticket that is in no list of those who wait, nor of those whom the interrupted thread settles.
+    """
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    log = PostgresLog(dsn, clock=interrupted)
+    first, late = (
+        Ticket(number_of("shop"), (Batch("shop", "s", log._prepared(note(text), "shop")),), also=also)
+        for text, also in (("first", lambda _: None), ("late", None))
+    )
+    log._committer._waiting.append(late)
+    with pytest.raises(KeyboardInterrupt):
+        log._committer._commit([first])
+    assert [type(ticket.error) for ticket in (first, late)] == [StoreBusy] * 2
+    assert texts(log) == []
+    assert_whole(log)
+    log.close()

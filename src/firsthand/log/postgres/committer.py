@@ -25,7 +25,7 @@ from firsthand.errors import AppendError, FirsthandError, KeyMissing, StoreBusy,
 from firsthand.log.results import Appended
 from firsthand.moment import Moment
 
-from .connection import Connections, enter
+from .connection import Connections, enter, translated
 from .seal import Seal
 from .tenant import Row, Tenant, Ticket, Work, ask_sessions, is_written, known_ids, read_sessions
 
@@ -34,6 +34,9 @@ TENANTS_KEPT = 10_000
 GROUP_TICKETS_MAX = 256
 GROUP_BYTES_MAX = 8 * 1024 * 1024
 TRIES_MAX = 20
+BRIEF_S = 0.2
+"""A wait for a head that others hold: `append_1` waits for so long, and each wait of `_alone` is twice the last one."""
+_WAIT = "SET LOCAL lock_timeout = {:d}"
 _UNFIT = (errors.UniqueViolation, errors.PipelineAborted)
 
 _OF_ONE = (AppendError, StoreDamaged, StoreFull, StoreMoved, KeyMissing)
@@ -82,12 +85,7 @@ class Committer:
         """Commit for all that wait."""
         group: list[Ticket] = []
         self._join(group)
-        try:
-            self._commit(group)
-        finally:
-            for ticket in group:
-                if not ticket.settled:  # this thread was interrupted, or has a fault of ours, which it raises
-                    ticket.settle(StoreBusy("PostgreSQL: the commit was interrupted; retry with the same ids."))
+        self._commit(group)
 
     def _leave(self, ticket: Ticket) -> None:
         """Let the next one lead; also where a thread is interrupted while it waits."""
@@ -116,22 +114,47 @@ class Committer:
             self._waiting = left
 
     def _commit(self, group: list[Ticket]) -> None:
+        """Commit a group; all of it is settled in the end, also what `_alone` joins to it."""
         try:
             with self._connections.use() as db:
-                self._together(db, group)
-                while left := [ticket for ticket in group if not ticket.settled]:
-                    key = min(ticket.namespace for ticket in left)
-                    self._alone(db, [ticket for ticket in left if ticket.namespace == key], group)
+                self._settle(db, group)
         except FirsthandError as error:
             for ticket in group:
                 self.forget(ticket.namespace)
-            left = [ticket for ticket in group if not ticket.settled]
+            left = _unsettled(group)
             if isinstance(error, _OF_ONE) and len(left) > 1:
                 for ticket in left:
                     self._commit([ticket])
                 return
             for ticket in left:
                 ticket.settle(error)
+        finally:
+            for ticket in _unsettled(group):  # this thread was interrupted, or has a fault of ours, which it raises
+                ticket.settle(StoreBusy("PostgreSQL: the commit was interrupted; retry with the same ids."))
+
+    def _settle(self, db: psycopg.Connection, group: list[Ticket]) -> None:
+        """Commit what fits together, then each namespace alone: one whose head others hold after all that come."""
+        waits: dict[int, float] = {}  # how long each was waited for in vain, at last
+        try:
+            self._together(db, group)
+        except errors.LockNotAvailable:
+            for ticket in group:
+                self.forget(ticket.namespace)
+        while left := _unsettled(group):
+            key = min({ticket.namespace for ticket in left}, key=lambda key: (waits.get(key, 0), key))
+            mine = [ticket for ticket in left if ticket.namespace == key]
+            wait = waits[key] * 2 if key in waits else BRIEF_S
+            try:
+                self._alone(db, mine, group, wait)
+            except errors.LockNotAvailable as error:
+                self.forget(key)
+                waits[key] = wait
+                if wait > self._connections.timeout_s / 4:  # all its waits come to twice the last one
+                    for ticket in _unsettled(group):
+                        if ticket.namespace == key:
+                            ticket.settle(translated(error))
+                group[:] = _unsettled(group)
+                self._join(group)
 
     def _together(self, db: psycopg.Connection, group: Sequence[Ticket]) -> None:
         """Commit what is new for sure, of all namespaces in one transaction; what is not settled is judged alone."""
@@ -201,13 +224,18 @@ class Committer:
                 raise psycopg.Rollback
         return misfit
 
-    def _alone(self, db: psycopg.Connection, tickets: list[Ticket], group: list[Ticket]) -> None:
-        """Commit tickets of one namespace: hold its head, read what there is, and judge each event."""
+    def _alone(self, db: psycopg.Connection, tickets: list[Ticket], group: list[Ticket], wait_s: float) -> None:
+        """Commit tickets of one namespace: hold its head, read what there is, and judge each event.
+
+        Raises:
+            LockNotAvailable: others hold it, or what the work needs, for longer.
+        """
         key, name = tickets[0].namespace, tickets[0].batches[0].namespace
         for _ in range(TRIES_MAX):
             # Each wait ends with a sync: the server then knows that it waits for us, and for how long.
             with db.pipeline() as pipeline, db.transaction():
                 enter(db, key)
+                db.execute(_WAIT.format(int(wait_s * 1_000)))
                 head = db.execute("SELECT at, hash FROM hold_1(%s)", (key,))
                 stored = db.execute("SELECT name FROM namespace WHERE namespace = %s", (key,))
                 pipeline.sync()
@@ -263,6 +291,10 @@ def _misfit(works: Sequence[Work], answers: dict[Work, psycopg.Cursor[Row] | Non
             work.tenant.doubt = min(2, work.tenant.doubt + 1)
             return work
     return None
+
+
+def _unsettled(group: Sequence[Ticket]) -> list[Ticket]:
+    return [ticket for ticket in group if not ticket.settled]
 
 
 def _names(tickets: Sequence[Ticket]) -> set[str]:

@@ -61,7 +61,7 @@ class Connections:
     """
 
     def __init__(self, dsn: str, *, size_max: int = POOL_MAX, timeout_s: float = TIMEOUT_S) -> None:
-        self._dsn, self._size_max, self._timeout_s = dsn, size_max, timeout_s
+        self._dsn, self._size_max, self.timeout_s = dsn, size_max, timeout_s
         with translating():  # what is wrong with an address no pool heals by trying again
             psycopg.connect(dsn).close()
         self._open()
@@ -69,7 +69,7 @@ class Connections:
     def _open(self) -> None:
         self._pid = os.getpid()
         self._pool = ConnectionPool(
-            self._dsn, min_size=1, max_size=self._size_max, timeout=self._timeout_s, open=False,
+            self._dsn, min_size=1, max_size=self._size_max, timeout=self.timeout_s, open=False,
             configure=self._configure, check=_check,
         )  # fmt: skip
         self._pool.open()
@@ -85,7 +85,7 @@ class Connections:
         db.execute(f"SET search_path = {SCHEMA}, pg_temp")
         db.execute("SET citus.propagate_set_commands = 'local'")  # means nothing without Citus
         db.execute("SET synchronous_commit = on")  # acknowledged is durable, whatever the server's default
-        db.execute(f"SET lock_timeout = {int(self._timeout_s * 1_000)}")
+        db.execute(f"SET lock_timeout = {int(self.timeout_s * 1_000)}")
         db.execute(f"SET idle_in_transaction_session_timeout = {int(HOLD_S * 1_000)}")
         db.commit()
         db.autocommit = True

@@ -93,6 +93,7 @@ CREATE TABLE forgotten (namespace bigint NOT NULL, key bytea NOT NULL, PRIMARY K
 
 -- Add events behind the last one of a namespace, all or none. The writer has hashed them onto the head that it read:
 -- the head is compared and set, and one that has moved gives false. What is known of sessions is right if the head is.
+-- One that others hold is waited for briefly: the caller has other namespaces' events to write meanwhile.
 CREATE FUNCTION append_1(
   of_namespace bigint, of_name text, old_position bigint, old_head bytea, new_head bytea,
   ids bytea[], sessions bigint[], sequences bigint[], parts integer[], turns bigint[], kinds smallint[],
@@ -101,7 +102,7 @@ CREATE FUNCTION append_1(
   salts bytea[], bodies bytea[],
   session_keys bigint[], session_names text[], lengths bigint[], session_turns bigint[], last_positions bigint[],
   first_times bigint[], last_times bigint[], heads bytea[], artifact_digests bytea[], artifact_positions bigint[]
-) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '200ms' AS $$
 DECLARE
   count bigint := cardinality(ids);
   today bigint := (now() AT TIME ZONE 'UTC')::date - date '1970-01-01';
