@@ -110,6 +110,10 @@ REPEATS = "repeats"
 """The fact in an event's meta which says that its host wrote there once more what it has said elsewhere."""
 PART = "part"
 """The fact in an event's meta which names the part of a prompt that it was given for, to be replayed from."""
+BEHIND, REPLACES, STANDS_FOR = "behind", "replaces", "stands_for"
+"""The facts in an event's meta which say that its message came into the middle of the caller's list: the event that it
+stands behind (empty for the beginning); the first event of the one message that it was rewritten from, which the window
+no longer shows; or the pointer of the run that it was given in place of."""
 
 
 class Trust(_NumberedWord):

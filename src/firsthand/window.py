@@ -235,7 +235,8 @@ class Window:
     """A session's window at one moment.
 
     Attributes:
-        items: those shown, in order of position.
+        items: those shown, in the order in which they stand there: that of position, but for what came into the
+            middle of the caller's list.
         markers: in order; each stands before the first item behind its ``first_position``.
         cycle: compactions so far.
         through: the session's last position that was looked at.

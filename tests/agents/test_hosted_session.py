@@ -44,11 +44,12 @@ def test_a_list_that_grows_is_appended_once(memory):
 
 
 def test_a_list_that_was_compressed_goes_on(memory):
-    """After the host replaced its past by a summary, only what is new of the last turn is appended."""
+    """After the host replaced its past by a summary, only that and what is new of the last turn is appended."""
     session = begun(memory)
     session.messages([user("one"), agent("two"), user("three"), agent("four")])
     compressed = [agent("summary of the past"), user("three"), agent("four")]
-    assert session.messages(compressed) == 0
+    assert session.messages(compressed) == 1
+    assert [event.text for event in memory.events("hermes:s1", kind=Kind.SUMMARY)] == ["summary of the past"]
     assert session.messages([*compressed, user("five"), agent("six")]) == 2
     assert told(memory) == ["one", "two", "three", "four", "five", "six"]
 

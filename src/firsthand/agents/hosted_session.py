@@ -21,8 +21,8 @@ from firsthand.agents import compaction_notice, episode_writer, injections, remi
 from firsthand.agents.agent_tools import AgentTools
 from firsthand.agents.cues import cues_of
 from firsthand.agents.faults import Fault, keep_fault
-from firsthand.context import new_messages
-from firsthand.context.new_messages import Given
+from firsthand.context import caller_list
+from firsthand.context.caller_list import CallerList
 from firsthand.context.session_log import SessionLog
 from firsthand.errors import FirsthandError, FormatError
 from firsthand.hosts.hook import HookCall, HookEvent
@@ -62,7 +62,7 @@ class HostedSession:
         self.name = f"{host}:{session}"
         self.records = records and tools.settings.record and not tools.space.read_only
         self.faults: list[str] = []
-        self._given: Given | None = None
+        self._given: CallerList | None = None
         self._told = 0
         self._last: tuple[str, Brought] = ("", Brought())
 
@@ -133,8 +133,10 @@ class HostedSession:
             self._try("record", lambda: self._append_all(messages), None)
 
     def _append_all(self, messages: Sequence[Mapping[str, Any]]) -> None:
-        session = SessionLog(self.tools.space, self.name, self.tools.agent.name)
-        session.append_messages(messages, FORMAT, time=moment.now())
+        self._log().append_messages(messages, FORMAT, time=moment.now())
+
+    def _log(self) -> SessionLog:
+        return SessionLog(self.tools.space, self.name, self.tools.agent.name)
 
     def remember(self, text: str) -> None:
         """Keep a note of the agent's."""
@@ -144,17 +146,16 @@ class HostedSession:
         space = self.tools.space
         reader = space.log.reader
         if self._given is None:
-            self._given = new_messages.Given(new_messages.known(reader, space.namespace, self.name, FORMAT))
+            self._given = CallerList(caller_list.known(reader, space.namespace, self.name, FORMAT))
         try:
-            new = self._given.first_new(messages)
+            changes = self._given.changes(messages)
         except FormatError:
-            known = new_messages.known(reader, space.namespace, self.name, FORMAT)
-            new = _after_turn(known, [new_messages.digest(message) for message in messages], messages)
-        if new < len(messages):
-            self._append_all(messages[new:])
-        self._given = new_messages.Given([])  # the list as it is now is what the next one is compared with
-        self._given.took(messages, 0)
-        return len(messages) - new
+            users = [number for number, message in enumerate(messages) if message.get("role") == "user"]
+            changes = caller_list.Changes(users[-1] if users else 0)
+            self._given = CallerList.of(messages[: changes.new])
+        appended = caller_list.append(self._log(), messages, FORMAT, changes)
+        self._given.took(messages, changes, appended)
+        return len(appended)
 
     def compressing(self, messages: Sequence[Mapping[str, Any]]) -> Unasked:
         """Say what is about to leave the host's window, once it is in the log: where it is, and exact strings of it."""
@@ -192,13 +193,3 @@ class HostedSession:
 
 _MEMORY = "memory, data and not instructions"
 _MESSAGE = "a message of firsthand"
-
-
-def _after_turn(known: Sequence[bytes | None], digests: Sequence[bytes], messages: Sequence[Mapping[str, Any]]) -> int:
-    """Say from where on a shortened list is new: behind what of its last turn the session ends with."""
-    users = [number for number, message in enumerate(messages) if message.get("role") == "user"]
-    start = users[-1] if users else 0
-    for length in range(len(digests) - start, 0, -1):
-        if list(known[len(known) - length :]) == list(digests[start : start + length]):
-            return start + length
-    return start

@@ -16,7 +16,7 @@ from firsthand.answer import Query, Scope
 from firsthand.context import task_state as tasks
 from firsthand.context.marker_hints import terms
 from firsthand.context.markers import apply
-from firsthand.context.plan import plan
+from firsthand.context.plan import LEFT, plan
 from firsthand.context.receipt import Left, Receipt, Reflection, make, spans, to_json
 from firsthand.context.receipt_topics import Question, questions
 from firsthand.errors import PointerError, StoreDamaged
@@ -50,21 +50,23 @@ class Compacted:
 
 
 def compact(
-    fold: Fold, space: Space, overhead_tokens: int, *, earlier: Sequence[Left], forced: bool
-) -> Compacted | None:
+    fold: Fold, space: Space, overhead_tokens: int, *, earlier: Sequence[Left], forced: bool,
+    gone: Collection[str] = (),
+) -> Compacted | None:  # fmt: skip
     """Work a compaction out; None when the window is within its high-water mark, or nothing can leave.
 
     Args:
         overhead_tokens: of what is sent beside items and markers.
         earlier: what already left while a long session was read for the first time; told in the same receipt.
+        gone: ids of what the caller's list no longer has.
     """
     window = fold.window
-    planned, unproven = _provable(fold, window, overhead_tokens, forced=forced)
+    planned, unproven = _provable(fold, window, overhead_tokens, forced=forced, gone=gone)
     if not planned.leaves and not earlier:
         return None
     after = _applied(fold, space, window, planned)
     after = replace(after, cycle=max(after.cycle, window.cycle + 1))
-    reflection = _reflect(fold, space, planned.leaves)
+    reflection = _reflect(fold, space, [leaves for leaves in planned.leaves if leaves.reason != LEFT])
     totals = fold.receipt.totals if fold.receipt is not None else Reflection()
     made = make(
         planned, after, fold.budget, overhead_tokens=overhead_tokens, unproven=unproven, reflection=reflection,
@@ -135,8 +137,9 @@ def _read_back(reader: LogReader, namespace: str, positions: Sequence[int]) -> I
 
 
 def _provable(
-    fold: Fold, window: Window, overhead_tokens: int, *, forced: bool, just_read: bool = False
-) -> tuple[Plan, frozenset[str]]:
+    fold: Fold, window: Window, overhead_tokens: int, *, forced: bool, gone: Collection[str] = (),
+    just_read: bool = False,
+) -> tuple[Plan, frozenset[str]]:  # fmt: skip
     """Plan, and plan again without what the log does not prove to have.
 
     Args:
@@ -144,7 +147,9 @@ def _provable(
     """
     unproven: frozenset[str] = frozenset()
     while True:
-        planned = plan(window, fold.budget, overhead_tokens=overhead_tokens, forced=forced, unproven=unproven)
+        planned = plan(
+            window, fold.budget, overhead_tokens=overhead_tokens, forced=forced, gone=gone, unproven=unproven
+        )
         leaving = [item for departure in planned.leaves for item in departure.items if item.id not in unproven]
         if just_read:
             leaving = [item for item in leaving if fold.shown[item.id].event.artifact is not None]

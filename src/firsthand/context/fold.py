@@ -16,7 +16,7 @@ from firsthand import pointer
 from firsthand.context import short_text, task_observer, task_state
 from firsthand.context.receipt import Receipt, from_json
 from firsthand.errors import FormatError, PointerError, StoreDamaged
-from firsthand.event import INJECTED, PART, Event, Kind, to_text
+from firsthand.event import BEHIND, INJECTED, PART, REPLACES, Event, Kind, to_text
 from firsthand.log.engine import LogReader
 from firsthand.tokens import TokenCounter
 from firsthand.value import replace, value
@@ -40,6 +40,8 @@ class Shown:
     Attributes:
         text: whole, or shortened to what one item may have.
         data: the payload's bytes, when they are shown whole; None when they are not.
+        place: where it stands, by which a window is in order: its position; of what came into the middle of the
+            caller's list that of what it stands behind, then its own with a minus: what comes later stands nearer.
     """
 
     event: Event
@@ -47,6 +49,7 @@ class Shown:
     data: bytes | None
     tokens: int
     shortened: bool
+    place: tuple[int, ...] = ()
 
 
 class Fold:
@@ -199,13 +202,45 @@ class Fold:
 
     def _enter(self, event: Event) -> None:
         """Put an event into the window; what is given anew for a part of the prompt replaces what was."""
+        if REPLACES in event.meta and not self._is_shown(event):
+            return  # what it was rewritten from has left: it is in the log, and stands nowhere
         for other in _replaced(event, self.shown):
             del self._items[other], self.shown[other]
         entry = self._show(event)
         self.shown[event.id] = entry
         self._items[event.id] = item_of(entry)
+        if BEHIND in event.meta:
+            self._put_in_order()
+
+    def _is_shown(self, event: Event) -> bool:
+        """Say whether what a message replaces stands in the window, or of its further parts the first."""
+        if event.part:
+            return any(entry.event.position == event.position - event.part for entry in self.shown.values())
+        return event.meta[REPLACES] in self.shown
+
+    def _put_in_order(self) -> None:
+        self.shown = dict(sorted(self.shown.items(), key=lambda named: named[1].place))
+        self._items = {name: self._items[name] for name in self.shown}
+
+    def _place(self, event: Event) -> tuple[int, ...]:
+        if BEHIND not in event.meta:
+            return (event.position,)
+        before: tuple[int, ...] = (0,)
+        name = str(event.meta[BEHIND])
+        if name in self.shown:
+            before = self.shown[name].place
+        elif name:
+            try:
+                before = self._place(self._named(name))
+            except (PointerError, StoreDamaged) as error:  # it stands where the log has it
+                self.tell(event.position, error)
+                return (event.position,)
+        return (*before, event.part - event.position, event.part)
 
     def _show(self, event: Event) -> Shown:
+        return replace(self._as_shown(event), place=self._place(event))
+
+    def _as_shown(self, event: Event) -> Shown:
         try:
             return self._shown(event)
         except StoreDamaged as error:  # an artifact of it: the event holds a preview
@@ -279,6 +314,8 @@ class Fold:
             entries[survivor.id] = here
             items[survivor.id] = replace(item_of(here), accesses=receipt.accesses.get(survivor.position, ()))
         self._items, self.shown = items, entries
+        if any(len(entry.place) > 1 for entry in entries.values()):
+            self._put_in_order()
         self.markers, self.cycle = receipt.markers, receipt.cycle
         self._markers_tokens = sum(marker.text_tokens for marker in receipt.markers)
         self.receipt, self.receipt_event = receipt, event.id
@@ -317,9 +354,14 @@ def _unusable(receipt: Event, error: Exception) -> FormatError:
 
 
 def _replaced(event: Event, entries: Mapping[str, Shown]) -> list[str]:
-    """Name what an event stands in for: the text that was given before for the same part of the prompt."""
-    part = event.meta.get(PART)
-    return [name for name, entry in entries.items() if entry.event.meta.get(PART) == part] if part else []
+    """Name what an event takes the place of: a part of the prompt as it was before, a message that it rewrites."""
+    if part := event.meta.get(PART):
+        return [name for name, entry in entries.items() if entry.event.meta.get(PART) == part]
+    source = entries.get(str(event.meta.get(REPLACES, "")))
+    if source is None or event.part:
+        return []
+    begin = source.event.position
+    return [name for name, entry in entries.items() if entry.event.position - entry.event.part == begin]
 
 
 def item_of(entry: Shown) -> Item:

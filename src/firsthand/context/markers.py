@@ -42,8 +42,11 @@ def apply(window: Window, plan: Plan, frequency: Frequency, *, count: TokenCount
             f"a plan is carried out on the window that it was made for; {len(missing):,} of its {len(gone):,} items "
             f"are not in this one, such as {min(missing)}: plan again"
         )
-    markers = [_priced(marker, count) for marker in _with_departures(window.markers, plan.leaves, stay, frequency)]
-    last = max(window.through, window.items[-1].position)
+    by_position = sorted(stay, key=_POSITION)
+    markers = [
+        _priced(marker, count) for marker in _with_departures(window.markers, plan.leaves, by_position, frequency)
+    ]
+    last = max(window.through, *[item.position for item in window.items])
     return Window(stay, tuple(markers), window.cycle + 1, last, sum([marker.text_tokens for marker in markers]))
 
 

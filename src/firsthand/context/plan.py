@@ -16,11 +16,15 @@ carries it out must ask the log first, and plan again with what is `unproven`.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from operator import attrgetter
 
 from firsthand.context.eviction_units import Unit, units
 from firsthand.errors import InvalidArgument
 from firsthand.event import Kind
+from firsthand.value import replace
 from firsthand.window import MARKER_TOKENS_MAX, Budget, Departure, Item, Marker, Plan, Window
+
+LEFT = "no longer in the caller's list"
 
 
 def plan(
@@ -30,6 +34,7 @@ def plan(
     overhead_tokens: int = 0,
     now: int | None = None,
     forced: bool = False,
+    gone: Collection[str] = (),
     unproven: Collection[str] = (),
 ) -> Plan:
     """Say what leaves a window so that it meets its budget again.
@@ -41,6 +46,7 @@ def plan(
         overhead_tokens: of what is sent beside the window: system text, tool schemas, task state.
         now: the session's present position; None takes the last one that the window has seen.
         forced: begin below the high-water mark too.
+        gone: ids of what the caller's list no longer has, which leaves in any case.
         unproven: ids that stay, since the log does not prove that it has them.
 
     Raises:
@@ -49,19 +55,30 @@ def plan(
     if overhead_tokens < 0:
         raise InvalidArgument(f"overhead_tokens is a number of tokens from 0; got {overhead_tokens!r}")
     before = window.tokens + overhead_tokens
-    if before <= budget.high_tokens and not forced:
-        return Plan((), before, before, 0)
-    target = budget.low_tokens
-    items = window.items
+    left = [item for item in window.items if item.id in gone and item.id not in unproven]
+    rest = _without(window, left) if left else window
+    tokens, target, items = rest.tokens + overhead_tokens, budget.low_tokens, rest.items
+    if tokens <= budget.high_tokens and not forced:
+        return Plan(_departures(window.items, left, [], budget), before, tokens, 0)
     if not items:
-        return Plan((), before, before, target)
+        return Plan(_departures(window.items, left, [], budget), before, tokens, target)
     last = max(window.through, items[-1].position)
     candidates = units(items, budget, now=last if now is None else now, unproven=unproven)
-    choice = _Choice(window, before)
+    choice = _Choice(rest, tokens)
     chosen = _least(choice, _in_order(candidates), target)
-    leaves = _departures(items, choice.leaving, chosen, budget)
+    left += [item for item, leaves in zip(items, choice.leaving, strict=False) if leaves]
+    inside = [(unit, [items[index] for index in unit.indexes]) for unit in chosen]
     excess = () if choice.tokens <= target else tuple(_staying(items, choice.leaving))
-    return Plan(leaves, before, choice.tokens, target, excess)
+    return Plan(_departures(window.items, left, inside, budget), before, choice.tokens, target, excess)
+
+
+def _without(window: Window, left: Sequence[Item]) -> Window:
+    """Give the window without what the caller left, with room for its markers."""
+    names = {item.id for item in left}
+    space = room(window.markers, len(_runs(window.items, names)), window.markers_tokens)
+    return replace(
+        window, items=tuple(item for item in window.items if item.id not in names), markers_tokens=space
+    )  # fmt: skip
 
 
 def room(markers: Sequence[Marker], departures: int, markers_tokens: int) -> int:
@@ -175,16 +192,30 @@ def _staying(items: Sequence[Item], leaving: bytearray) -> list[Item]:
 # departures ----------------------------------------------------------------------------------------
 
 
-def _departures(items: Sequence[Item], leaving: bytearray, chosen: list[Unit], budget: Budget) -> tuple[Departure, ...]:
-    unit_of = {index: unit for unit in chosen for index in unit.indexes}
+def _departures(
+    items: Sequence[Item], left: Sequence[Item], chosen: Sequence[tuple[Unit, Sequence[Item]]], budget: Budget
+) -> tuple[Departure, ...]:
+    unit_of = {item.id: unit for unit, members in chosen for item in members}
     departures = []
-    end = 0
-    while (start := leaving.find(1, end)) >= 0:
-        end = leaving.find(0, start)  # the place behind the last item is always 0
-        run = items[start:end]
-        inside = {id(unit): unit for unit in map(unit_of.__getitem__, range(start, end))}
-        departures.append(Departure(tuple(run), _reason(run, list(inside.values()), budget)))
+    for run in _runs(items, {item.id for item in left}):
+        inside = {id(unit_of[item.id]): unit_of[item.id] for item in run if item.id in unit_of}
+        departures.append(Departure(tuple(run), _reason(run, list(inside.values()), budget) if inside else LEFT))
     return tuple(departures)
+
+
+def _runs(items: Sequence[Item], left: Collection[str]) -> list[list[Item]]:
+    """Give what leaves as runs of neighbours, in order of the log, whatever place an item has in the window."""
+    runs: list[list[Item]] = []
+    stays = True
+    for item in sorted(items, key=attrgetter("position")):
+        if item.id not in left:
+            stays = True
+        elif stays:
+            runs.append([item])
+            stays = False
+        else:
+            runs[-1].append(item)
+    return runs
 
 
 def _reason(run: Sequence[Item], inside: list[Unit], budget: Budget) -> str:

@@ -127,7 +127,7 @@ def _entries(fold: Fold, format: str, effect: Effect) -> Iterator[Entry]:  # noq
     """Yield markers and messages in the order of the window."""
     markers = [*markers_of(fold.markers, effect, fold.counter)]
     for message in _messages(fold):
-        while markers and markers[0].first_position < message[0].event.position:
+        while markers and markers[0].first_position <= message[0].place[0]:
             yield _marker(markers.pop(0))
         pieces = tuple(_piece(entry, HISTORY_PARTS[entry.event.kind]) for entry in message)
         whole = _as_it_came(fold, message, format)

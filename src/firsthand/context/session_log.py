@@ -113,15 +113,28 @@ class SessionLog(SessionVerbs[Appended]):
         Raises:
             FormatError: they are not of the format.
         """
-        name = format or formats.detect(messages)
-        records = formats.named(name).to_records(messages)
+        drafted = self.drafted(messages, format or formats.detect(messages), time=time)
+        return [appended for message in self.append_drafted(drafted) for appended in message]
+
+    def drafted(
+        self, messages: Sequence[Mapping[str, Any]], format: str, *, time: Moment | None = None  # noqa: A002
+    ) -> list[list[Draft]]:  # fmt: skip
+        """Draft the events of each message."""
         key = self.space.log.reader.fence_key()
+        records = formats.named(format).to_records(messages)
+        return [
+            [_in_format(draft, format, key, time, self.agent_name) for draft in record.drafts] for record in records
+        ]
+
+    def append_drafted(self, drafted: Sequence[Sequence[Draft]]) -> list[list[Appended]]:
+        """Append the drafts of messages, each message in one transaction; all together while they are few."""
         groups: list[list[Draft]] = [[]]
-        for record in records:
-            if len(groups[-1]) + len(record.drafts) > BATCH_EVENTS_MAX:
+        for drafts in drafted:
+            if len(groups[-1]) + len(drafts) > BATCH_EVENTS_MAX:
                 groups.append([])
-            groups[-1] += (_in_format(draft, name, key, time, self.agent_name) for draft in record.drafts)
-        return [appended for group in groups if group for appended in self.space.append(group, session=self.name)]
+            groups[-1] += drafts
+        appended = iter([done for group in groups if group for done in self.space.append(group, session=self.name)])
+        return [[next(appended) for _ in drafts] for drafts in drafted]
 
     def messages(self, format: str | None = None) -> list[dict[str, Any]]:  # noqa: A002
         """Give the session's messages back, each equal to the one that was appended.

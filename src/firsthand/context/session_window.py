@@ -16,7 +16,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from firsthand import formats, moment, tokens
+from firsthand import formats, tokens
 from firsthand import window as parts
 from firsthand.answer import Conditions
 from firsthand.context import anatomy as anatomies
@@ -38,12 +38,11 @@ from firsthand.formats.tool_definitions import EXPAND, RECALL
 from firsthand.ledger.decision_log import LedgerLog
 from firsthand.ledger.effect import Effect
 from firsthand.ledger.proposals import open_in
-from firsthand.moment import Moment
 from firsthand.tokens import TokenCounter
 from firsthand.value import replace, short_repr
 from firsthand.window import Budget, Item, Window
 
-from . import new_messages
+from . import caller_list
 from .compaction import Compacted, compact, shed
 from .fold import Fold
 from .request import SYSTEM_PARTS, TAIL_PARTS, TASK_TOKENS_MAX, Request, compose_from, overhead
@@ -81,7 +80,8 @@ class SessionWindow:
         first = counter or counter_of(format or self._format_of_first())
         self._fold = Fold(space.log.reader, space.namespace, session.name, size, first, self._shed)
         self._left: list[Left] = []
-        self._given: new_messages.Given | None = None
+        self._given: caller_list.CallerList | None = None
+        self._gone: frozenset[str] = frozenset()  # what the caller's list no longer has, until the next receipt
         limits = pull if isinstance(pull, PullLimits) else limits_of(size)
         self._pull = None if not pull else Pull(
             space, session.name, limits, count=self._count, task=self._told_task, conditions=self._conditions,
@@ -173,21 +173,34 @@ class SessionWindow:
             FormatError: they are not of the window's format.
         """
         several = [*messages] if isinstance(messages, Sequence) else [messages]
-        self._append([_plain(message) for message in several], time=moment.now())
+        self._append([_plain(message) for message in several])
         self._given = None
 
-    def sync(self, messages: Sequence[Any]) -> None:
+    def sync(self, messages: Sequence[Any], *, anew: bool = False) -> None:
         """Append what is new in the whole list as it is now, without making a request.
 
+        Args:
+            anew: the list may have nothing in common with the session, since all of it was replaced.
+
         Raises:
-            FormatError: as of `request`.
+            FormatError: it cannot be told what in the list is new; or it is of another format.
         """
-        self._sync([_plain(message) for message in messages])
+        plain = [_plain(message) for message in messages]
+        if self._given is None:
+            known = caller_list.known(self._fold.reader, self._space.namespace, self._session.name, self._format)
+            self._given = caller_list.CallerList(known)
+        changes = self._given.changes(plain, messages, anew=anew)
+        self._given.took(plain, changes, self._append(plain, changes), messages)
+        if changes.left:
+            self._follow()
+            gone = {at for known in changes.left for at in range(known.first_position, known.last_position + 1)}
+            self._gone |= {item.id for item in self._fold.window.items if item.position in gone}
 
     def request(
         self,
         messages: Sequence[Any] | None = None,
         *,
+        anew: bool = False,
         tools: Sequence[Mapping[str, Any]] | None = None,
         system: str | None = None,
         contributions: Mapping[str, str] | None = None,
@@ -196,7 +209,9 @@ class SessionWindow:
         """Give what to send to the model now: the window under its budget, and its anatomy in the log.
 
         Args:
-            messages: the whole list as it grew; what is new in it is appended first. None: nothing is new.
+            messages: the whole list as it is now; what is new in it is appended first, what was rewritten is
+                noted as such, and what it no longer has leaves the window. None: nothing is new.
+            anew: the list may have nothing in common with the session, since all of it was replaced.
             tools: the caller's own tool schemas, in the provider's form; None leaves those given before.
             system: the system prompt, where it is no message; None leaves the one given before.
             contributions: further texts by the name of their part: ``persona``, ``preamble``, ``files``,
@@ -204,11 +219,11 @@ class SessionWindow:
             model: its name, for the record.
 
         Raises:
-            FormatError: the list is not the one that was given before, grown; or it is of another format.
+            FormatError: it cannot be told what in the list is new; or it is of another format.
             InvalidArgument: a contribution has no such name.
         """
         if messages is not None:
-            self._sync([_plain(message) for message in messages])
+            self.sync(messages, anew=anew)
         self._give(tools, system, contributions or {})
         for _ in range(TRIES_MAX):
             self._follow()
@@ -365,11 +380,12 @@ class SessionWindow:
         if made is not None:
             self._fold.adopt(made.window, made.receipt, str(made.draft.id))
             self._left = []
+            self._gone = frozenset()
         self._fold.passed(appended[-1].position)
 
     def _compact(self, *, forced: bool) -> Compacted | None:
         beside = overhead(self._fold, self.format, self._definitions(), Effect(self._space))
-        return compact(self._fold, self._space, beside, earlier=self._left, forced=forced)
+        return compact(self._fold, self._space, beside, earlier=self._left, forced=forced, gone=self._gone)
 
     def _shed(self, fold: Fold) -> None:
         """Keep a long session that is read for the first time from filling the memory; one receipt tells what left."""
@@ -377,27 +393,17 @@ class SessionWindow:
 
     # what is given -----------------------------------------------------------------------------------
 
-    def _sync(self, messages: list[dict[str, Any]]) -> None:
-        """Append what is new in the caller's whole list."""
-        if self._given is None:
-            known = new_messages.known(self._fold.reader, self._space.namespace, self._session.name, self._format)
-            self._given = new_messages.Given(known)
-        new = self._given.first_new(messages)
-        if new == 0 and len(messages) > 1:  # what is handed over at first was said before: when, nobody knows
-            self._append(messages[:-1], time=None)
-            new = len(messages) - 1
-        self._append(messages[new:], time=moment.now())
-        self._given.took(messages, new)
-
-    def _append(self, messages: list[dict[str, Any]], *, time: Moment | None) -> None:
-        if not messages:
-            return
-        if self._format is None:
-            self._settle(formats.detect(messages))
+    def _append(
+        self, messages: list[dict[str, Any]], changes: caller_list.Changes | None = None
+    ) -> list[caller_list.Known]:
+        if not messages or (changes is not None and changes.new == len(messages) and not changes.places):
+            return []
+        name = self._format or self._settle(formats.detect(messages))
         ends = any(open_in(LedgerLog(self._space).decisions(), self._session.name))
-        self._session.append_messages(messages, self._format, time=time)
+        appended = caller_list.append(self._session, messages, name, changes)
         if ends:  # what the model decided in the turn before may be in force now
             self._space.decided()
+        return appended
 
     def _settle(self, name: str) -> str:
         """Take a format, and count as is right for it: what was counted otherwise is counted anew."""

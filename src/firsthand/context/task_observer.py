@@ -30,7 +30,7 @@ from firsthand.context.task_state import (
     line,
     seen,
 )
-from firsthand.event import Event, Kind, Trust
+from firsthand.event import BEHIND, INJECTED, Event, Kind, Trust
 from firsthand.fence import blanked
 from firsthand.formats import commands
 from firsthand.value import replace
@@ -50,7 +50,7 @@ def observe(state: TaskState, event: Event) -> TaskState:
     if event.position <= state.through:
         return state
     after = replace(state, through=event.position, turn=max(state.turn, event.turn))
-    if event.erased or event.meta.get("injected") is True:
+    if event.erased or event.meta.get(INJECTED) is True or BEHIND in event.meta:
         return after
     if event.kind is Kind.TASK_STATE:
         return _task_state(after, event, state.through)

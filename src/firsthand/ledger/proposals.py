@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 
 from firsthand import moment
 from firsthand.errors import PointerError
-from firsthand.event import INJECTED, Draft, Event, IdMaker, Kind, Trust
+from firsthand.event import BEHIND, INJECTED, Draft, Event, IdMaker, Kind, Trust
 from firsthand.ledger.decision_events import from_event
 from firsthand.ledger.decisions import Decision, State
 from firsthand.ledger.evidence import examined
@@ -94,7 +94,7 @@ def _ends(event: Event, decision: Decision) -> bool:
         return False
     match event.kind:
         case Kind.USER_MESSAGE:
-            return event.trust is Trust.TRUSTED and event.meta.get(INJECTED) is not True
+            return event.trust is Trust.TRUSTED and event.meta.get(INJECTED) is not True and BEHIND not in event.meta
         case Kind.SESSION:
             return event.meta.get(MARK) in (TURN_OVER, SESSION_OVER)
         case _:
