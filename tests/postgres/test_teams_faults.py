@@ -7,7 +7,8 @@ import json
 import socket
 import threading
 import time
-from contextlib import ExitStack, closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
 
 import httpx
 import pytest
@@ -17,6 +18,7 @@ from team_server import EVERY, Team
 from test_move import Primaries, append
 
 from firsthand.errors import StoreBusy, StoreReplaced
+from firsthand.server.mcp_doors import DOORS_MAX
 from firsthand.server.teams.gateway import LOOKUPS_MAX, Terms
 from firsthand.server.teams.grants import AUDIT
 from firsthand.server.teams.service import CONNECTIONS_MAX, TeamServer
@@ -108,6 +110,35 @@ def test_silent_connections_keep_no_tenant_out(server, tmp_path):
         assert client.get("/v1/head").status_code == 200
         assert time.monotonic() - begun < 1
         assert team.verify("shop").ok
+
+
+def test_a_further_tenant_has_a_door_of_mcp(server, tmp_path, monkeypatch):
+    """While calls of as many tenants as doors stay open are under way, one more tenant is answered like them."""
+    with Team(server, make_database(server), tmp_path) as team:
+        spaces, go_on, at_work = team.gateway._spaces, threading.Event(), threading.Semaphore(0)
+        keys = [team.key(f"principal {number}", **{f"shop {number}": EVERY}) for number in range(DOORS_MAX + 1)]
+        opened = spaces.of
+
+        @contextmanager
+        def slowly(call):
+            if call.namespace != f"shop {DOORS_MAX}":
+                at_work.release()
+                assert go_on.wait(30)
+            with opened(call) as memory:
+                yield memory
+
+        monkeypatch.setattr(spaces, "of", slowly)
+        asked = {"name": "health", "arguments": {}}
+        with ThreadPoolExecutor(DOORS_MAX) as threads:
+            calls = [threads.submit(team.mcp, key, "tools/call", asked) for key in keys[:-1]]
+            for _ in calls:
+                assert at_work.acquire(timeout=30)
+            answers = [team.mcp(keys[-1], "tools/call", asked)]
+            go_on.set()
+            answers += [call.result() for call in calls]
+        assert [answer.status_code for answer in answers] == [200] * (DOORS_MAX + 1)
+        assert len(team.gateway._doors._doors) == DOORS_MAX
+        assert team.verify("shop 0").ok
 
 
 def test_counted_refusals_outlast_a_busy_store(server, tmp_path, monkeypatch):

@@ -3,7 +3,8 @@
     /mcp?agent=NAME&cwd=FOLDER&across=1     each may be left out
 
 The invariant: the SDK, a second of processor to import, is imported by the first client and
-not before; a door closes with the server.
+not before. Nobody is refused for want of a door: those that nobody is at close, the one asked least recently first,
+and their agents' sessions begin anew, as MCP has it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from firsthand.server.daemon_stores import Stores
 from firsthand.value import value
 
 DOORS_MAX = 8
+"""That stay open when nobody is at them."""
 _KNOWN = {"agent", "cwd", "across", "store", "namespace"}
 
 
@@ -41,11 +43,10 @@ class Doors:
 
     Args:
         http: options of the SDK's application, such as that it keeps no sessions.
-        closes: the door asked least recently is closed where there are too many, else a further one is refused.
     """
 
-    def __init__(self, stores: Stores, http: dict[str, Any] | None = None, *, closes: bool = False) -> None:
-        self._stores, self._http, self._closes = stores, http, closes
+    def __init__(self, stores: Stores, http: dict[str, Any] | None = None) -> None:
+        self._stores, self._http = stores, http
         self._doors: dict[tuple[str, ...], _Door] = {}  # the one asked last stands last
         self._making: asyncio.Lock | None = None
 
@@ -70,24 +71,18 @@ class Doors:
         assert self._making is not None
         async with self._making:
             door = self._doors.pop(key, None)
-            if door is None:
-                self._make_room()
-                door = await self._made(values)
-            self._doors[key] = door
+            self._doors[key] = door = door or await self._made(values)
             door.users += 1
         try:
             await door.app({**scope, "path": "/mcp", "root_path": "", "query_string": b""}, receive, send)
         finally:
             door.users -= 1
+            self._close_spare()
 
-    def _make_room(self) -> None:
-        if len(self._doors) < DOORS_MAX:
-            return
-        idle = [key for key, door in self._doors.items() if not door.users] if self._closes else []
-        if not idle:
-            what = "ask again in a moment" if self._closes else "firsthand serve --stop"
-            raise HTTPException(503, f"{DOORS_MAX} agents have a door here already; {what}")
-        self._doors.pop(idle[0]).closing.set()
+    def _close_spare(self) -> None:
+        idle = [key for key, door in self._doors.items() if not door.users]
+        for key in idle[: max(0, len(self._doors) - DOORS_MAX)]:
+            self._doors.pop(key).closing.set()
 
     async def _made(self, values: Mapping[str, str]) -> _Door:
         """Make a door, and keep it open in a task of its own: what it begins must end where it began."""

@@ -94,7 +94,7 @@ class Gateway:
         self._spaces, self._identity, self._audit, self._terms, self._log = spaces, identity, audit, terms, log
         self._buckets = Buckets(terms.requests_per_s, 2 * terms.requests_per_s)
         self._working = Counter[str]()
-        self._doors = Doors(spaces, STATELESS, closes=True)
+        self._doors = Doors(spaces, STATELESS)
         self._lookups, self._looks = anyio.CapacityLimiter(LOOKUPS_MAX), anyio.CapacityLimiter(2)
         self._tokens = anyio.CapacityLimiter(LOOKUPS_MAX)  # these wait for the issuer, and no key waits for them
         faults: Any = {
