@@ -63,6 +63,40 @@ def test_bytes_are_counted_with_those_of_large_payloads(server, database, engine
     assert engine.verify(namespace="shop").ok
 
 
+@pytest.mark.parametrize("name", ["bytes_max", "day_bytes_max"])
+def test_payloads_that_no_event_holds_count(server, database, engine, name):
+    """What was put and never appended takes the room of its namespace, alone, until it is old and is swept."""
+    limit(server, database, "shop", **{name: 100_000})
+    key, random = engine.namespace_key("shop"), Random(3).randbytes
+    engine.artifacts.put(key, random(60_000))
+    with pytest.raises(StoreFull, match=f"100000 bytes {'a day' if 'day' in name else 'in all'}"):
+        engine.artifacts.put(key, random(60_000))
+    engine.artifacts.put(engine.namespace_key("other"), random(60_000))
+    engine.append(notes(random(30_000)), namespace="shop", session="s")
+    with psycopg.connect(server.dsn(OWNER, database), autocommit=True) as db:
+        db.execute("UPDATE firsthand.artifact SET stored = now() - interval '25 hours'")
+    engine.append(notes(random(60_000)), namespace="shop", session="s")
+    assert len([*engine.artifacts.listing(key)]) == 2
+    assert engine.verify(namespace="shop").ok
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("events_max", "its limit of 1 events in all .* NAMESPACE --events N"),
+        ("bytes_max", "its limit of 1 bytes in all .* NAMESPACE --bytes N"),
+        ("day_events_max", "its limit of 1 events a day .* tomorrow .* NAMESPACE --day-events N"),
+        ("day_bytes_max", "its limit of 1 bytes a day .* tomorrow .* NAMESPACE --day-bytes N"),
+    ],
+)
+def test_a_refusal_names_its_limit(server, database, engine, name, said):
+    """Whoever meets a limit reads which one it is, its value, and what to ask for."""
+    limit(server, database, "shop", **{name: 1})
+    with pytest.raises(StoreFull, match=said):
+        engine.append(notes(b"1", b"2"), namespace="shop", session="s")
+    assert engine.verify(namespace="shop").ok
+
+
 def test_a_day_begins_anew(server, database, engine):
     """What was appended on an earlier day does not count for today."""
     limit(server, database, "shop", day_events_max=1)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+from hashlib import sha256
+from random import Random
+
+import psycopg
 import pytest
 from empty_stores import make_database
 from postgres_server import PostgresServer, installations
@@ -11,6 +16,7 @@ from team_server import Team
 from firsthand import Memory
 from firsthand.errors import FirsthandError
 from firsthand.sync.exchange import sync
+from firsthand.sync.verbs import PARTS_MAX
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +83,26 @@ def test_a_sync_takes_the_rights_of_what_it_does(team, laptop, served):
     stranger = team.key("stranger", other=["read", "append"])
     with pytest.raises(FirsthandError, match="namespace"):
         sync(desk, team.url, token=stranger)
+
+
+def test_payloads_whose_events_never_come_are_bounded(team):
+    """Payloads that are pushed without events take the room of their namespace, and few are on their way at once."""
+    key = team.key("alice", team=["read", "append"])
+    team.owner.limit("team", {"bytes_max": 100_000})
+
+    def push(payload: bytes, size: int) -> tuple[int, str]:
+        piece = base64.b64encode(payload[:size]).decode()
+        fields = {"digest": sha256(payload).hexdigest(), "size": len(payload), "bytes": piece}
+        answer = team.ask(key, "POST", "/v1/sync/artifact", fields)
+        return answer.status_code, answer.text
+
+    payloads = [Random(number).randbytes(60_000) for number in range(PARTS_MAX + 3)]
+    assert push(payloads[0], 60_000)[0] == 200
+    status, why = push(payloads[1], 60_000)
+    assert (status, "its limit of 100000 bytes in all" in why) == (429, True)
+    statuses = [push(payload, 10)[0] for payload in payloads[2:]]
+    assert statuses == [200] * (PARTS_MAX - 1) + [503] * 2
+    with psycopg.connect(team.owner_dsn, autocommit=True) as db:
+        db.execute("UPDATE firsthand.artifact SET stored = now() - interval '25 hours'")
+        assert team.ask(key, "POST", "/v1/sync/heads", {}).status_code == 200
+        assert db.execute("SELECT FROM firsthand.artifact").fetchall() == []

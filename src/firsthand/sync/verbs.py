@@ -19,7 +19,7 @@ from typing import Any
 
 from firsthand.agents.withdrawal import erasable
 from firsthand.context.quotes import quoting
-from firsthand.errors import InvalidArgument, StoreDamaged, StoreFull
+from firsthand.errors import InvalidArgument, StoreBusy, StoreDamaged, StoreFull
 from firsthand.event import Artifact, Kind
 from firsthand.log.disk import open_locked
 from firsthand.log.rows import erased_by
@@ -30,6 +30,8 @@ from . import tails
 
 ITEMS_MAX = 1_000
 PIECE_BYTES_MAX = 4 << 20
+PARTS_MAX = 8
+"""Payloads that are on their way into a namespace together: a sync sends one at a time."""
 PART_S = 3_600.0
 """After so long without a piece, a payload that was cut off is begun anew."""
 
@@ -41,6 +43,8 @@ def heads(memory: Memory, asked: dict[str, Any]) -> dict[str, Any]:
     is_same = asked.get("head") == head
     if not is_same:
         _sweep(memory.path, PART_S)
+        if engine is not memory.log:  # PostgreSQL: payloads of an earlier sync whose events never came
+            engine.artifacts.sweep(engine.namespace_key(memory.namespace))
     sessions = () if is_same else tails.places(memory).items()
     return {
         "store": engine.reader.uuid().hex(), "namespace": memory.namespace, "head": head, "same": is_same,
@@ -100,6 +104,8 @@ def artifact(memory: Memory, asked: dict[str, Any]) -> dict[str, int]:
             part.unlink(missing_ok=True)
             return {"have": size}
         here = file.seek(0, os.SEEK_END)
+        if not here and sum(1 for each in part.parent.iterdir() if each.stat().st_size) >= PARTS_MAX:
+            raise StoreBusy(f"expected at most {PARTS_MAX} payloads on their way at once; end one, or wait an hour")
         if piece and here == offset and offset + len(piece) <= size:
             if _size_of(part.parent.glob(f"{part.stem}.*")) + len(piece) > most:
                 raise StoreFull(

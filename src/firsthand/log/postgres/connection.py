@@ -175,9 +175,12 @@ def translated(error: Exception) -> FirsthandError:
     if getattr(error, "sqlstate", None) == ERASED_MEANWHILE:
         return AppendError(f"{str(error).splitlines()[0]}; append it again")
     if getattr(error, "sqlstate", None) == OVER_LIMIT:
+        limit = str(error).splitlines()[0]
+        option = f"--{'day-' * limit.endswith('a day')}{limit.split()[1]}"
         full = StoreFull(
-            f"this namespace may hold no more: its limit {str(error).splitlines()[0]} is reached. Nothing of this "
-            "write was kept; retry with the same ids when it is raised, or tomorrow (UTC) where it is of a day."
+            f"this namespace may hold no more: its limit of {limit} is reached. Nothing of this write was kept; "
+            f"{'retry with the same ids tomorrow (UTC), or ' * ('day' in option)}have whoever keeps the store raise it "
+            f"(firsthand store limit NAMESPACE {option} N), and retry with the same ids."
         )
         full.wait_s = DAY_S - time.time() % DAY_S if "a day" in str(error) else DAY_S
         return full

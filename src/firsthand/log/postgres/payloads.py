@@ -5,7 +5,7 @@ behind the other; their one row is the manifest: where each piece ends, with its
 its row, the row before the event; an event whose payload has no row is refused. So no event points to nothing.
 
 The invariant: a payload that is read whole is checked against its address, a piece of an object against its checksum.
-What no event came to hold is found and removed by `sweep`, once it is old.
+What no event holds counts against the limits of its namespace, and is removed by `sweep` once it is old.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from itertools import accumulate, pairwise
 from typing import IO
 from zlib import crc32
 
-from firsthand.errors import InvalidDraft, StoreDamaged, StoreError, StoreFailed
+from firsthand.errors import InvalidDraft, StoreDamaged, StoreError, StoreFailed, StoreFull
 from firsthand.event import Artifact, ByteSource
 from firsthand.log import compression
 from firsthand.log.payload import PIECE_BYTES, check_range, head_of, pieces_of
@@ -211,14 +211,24 @@ class Payloads:
                 row = db.execute("SELECT keep_1(%s, %s)", (namespace_key, artifact.digest)).fetchone()
             if row is not None and row[0]:
                 return artifact
-            if self._objects is not None and artifact.size_bytes > self._over:
-                self._put_object(namespace_key, staged, self._objects)
-                return artifact
-            with self._connections.use() as db, db.transaction():
-                for number, stored in enumerate(self._sealed(namespace_key, staged)):
-                    sql = "SELECT put_piece_1(%s, %s, %s, %b, NULL, NULL)"
-                    db.execute(sql, (namespace_key, artifact.digest, number, stored))
+            try:
+                self._put_staged(namespace_key, staged)
+            except StoreFull:
+                if not self.sweep(namespace_key):
+                    raise
+                self._put_staged(namespace_key, staged)
         return artifact
+
+    def _put_staged(self, namespace_key: int, staged: _Staged) -> None:
+        """Keep a payload, if the limits of its namespace have room for what no event holds yet and for it."""
+        objects = self._objects if staged.artifact.size_bytes > self._over else None
+        with self._connections.use() as db, db.transaction():
+            db.execute("SELECT room_1(%s, %s)", (namespace_key, staged.ends[-1]))
+            for number, stored in enumerate(self._sealed(namespace_key, staged) if objects is None else ()):
+                sql = "SELECT put_piece_1(%s, %s, %s, %b, NULL, NULL)"
+                db.execute(sql, (namespace_key, staged.artifact.digest, number, stored))
+        if objects is not None:
+            self._put_object(namespace_key, staged, objects)
 
     def _staged(self, file: IO[bytes], head: bytes, source: bytes | ByteSource) -> _Staged:
         digest, previewer, size, ends = hashlib.sha256(), Previewer(), 0, []

@@ -127,8 +127,10 @@ BEGIN
       day_bytes = CASE WHEN day = today THEN day_bytes ELSE 0 END + added
     WHERE namespace.namespace = of_namespace AND name = of_name AND position = old_position AND head = old_head
       AND (moved IS NULL OR current_setting('firsthand.moving', true) = 'on')
-    RETURNING CASE WHEN position > events_max OR bytes > bytes_max THEN 'in all'
-      WHEN day_events > day_events_max OR day_bytes > day_bytes_max THEN 'a day' END INTO excess;
+    RETURNING CASE WHEN position > events_max THEN events_max || ' events in all'
+      WHEN bytes > bytes_max THEN bytes_max || ' bytes in all'
+      WHEN day_events > day_events_max THEN day_events_max || ' events a day'
+      WHEN day_bytes > day_bytes_max THEN day_bytes_max || ' bytes a day' END INTO excess;
   IF NOT FOUND THEN
     RETURN false;
   END IF;
@@ -255,6 +257,31 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
   UPDATE artifact SET stored = now() WHERE namespace = of_namespace AND digest = of_digest AND piece <= 0;
   RETURN FOUND;
+END $$;
+
+-- Refuse a payload for which a limit of its namespace has no room, those that no event holds yet included. Until the
+-- end of the transaction no other payload asks.
+CREATE FUNCTION room_1(of_namespace bigint, added bigint) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+  tenant namespace%ROWTYPE;
+  waiting bigint;
+BEGIN
+  SELECT * INTO tenant FROM namespace WHERE namespace.namespace = of_namespace
+    AND (bytes_max IS NOT NULL OR day_bytes_max IS NOT NULL);
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  PERFORM pg_advisory_xact_lock(of_namespace);
+  waiting := added + (SELECT coalesce(sum(coalesce(size, octet_length(bytes))), 0) FROM artifact
+    WHERE namespace = of_namespace AND NOT EXISTS (SELECT FROM artifact_use
+      WHERE artifact_use.namespace = of_namespace AND artifact_use.digest = artifact.digest));
+  IF tenant.bytes + waiting > tenant.bytes_max THEN
+    RAISE EXCEPTION '% bytes in all', tenant.bytes_max USING ERRCODE = 'FH001';
+  ELSIF waiting + (CASE WHEN tenant.day = (now() AT TIME ZONE 'UTC')::date - date '1970-01-01' THEN tenant.day_bytes
+      ELSE 0 END) > tenant.day_bytes_max THEN
+    RAISE EXCEPTION '% bytes a day', tenant.day_bytes_max USING ERRCODE = 'FH001';
+  END IF;
 END $$;
 
 -- Remove the payloads that no event came to hold and that were stored before a time. Gives what `erase_1` gives.
