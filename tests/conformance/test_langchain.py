@@ -1,0 +1,319 @@
+"""LangChain's middleware: the contract of loops, what it changes of a request, and beside summarisation."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import runpy
+import tempfile
+import uuid
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("langchain.agents")
+
+from langchain.agents import create_agent
+from langchain.agents.middleware import SummarizationMiddleware
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage, convert_to_openai_messages
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import tool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.checkpoint.memory import InMemorySaver
+from loop_contract import BUDGET_TOKENS, LoopContract, Script, read_page
+
+from firsthand import Kind, Memory
+from firsthand.adapters.langchain import FirsthandMiddleware
+from firsthand.adapters.langgraph_checkpointer import FirsthandSaver
+
+
+class ScriptedModel(BaseChatModel):
+    """A chat model that asks a function for each reply, and keeps what it was sent."""
+
+    answer: object
+    sent: list = []  # noqa: RUF012 - a field of pydantic
+    tools: list = []  # noqa: RUF012 - the same
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def bind_tools(self, tools, **_):
+        self.tools[:] = [convert_to_openai_tool(each) for each in tools]
+        return self
+
+    def _generate(self, messages, stop=None, run_manager=None, **_):
+        self.sent.append(messages)
+        reply = self.answer(messages, self.tools)
+        return ChatResult(generations=[ChatGeneration(message=reply)])
+
+
+def of_script(script: Script):
+    """Have a script of the contract reply."""
+
+    def answer(messages, tools):
+        reply = script.reply(convert_to_openai_messages(messages), tools)
+        calls = [
+            {"id": call["id"], "name": call["function"]["name"], "args": json.loads(call["function"]["arguments"])}
+            for call in reply.get("tool_calls") or ()
+        ]
+        return AIMessage(reply["content"] or "", tool_calls=calls)
+
+    return answer
+
+
+read = tool("read_page")(read_page)
+
+
+class Agent:
+    """An agent of `create_agent` with a checkpointer of LangGraph's own."""
+
+    def __init__(self, middleware, model, thread):
+        self.middleware, self.config = middleware, {"configurable": {"thread_id": thread}}
+        self.agent = create_agent(
+            model, [read], system_prompt="Look after the workers.", middleware=[middleware],
+            checkpointer=InMemorySaver(),
+        )  # fmt: skip
+
+    def turn(self, text):
+        state = self.agent.invoke({"messages": [("user", text)]}, self.config)
+        return state["messages"][-1].text
+
+    def end(self):
+        self.middleware.close()
+
+
+class AsyncAgent(Agent):
+    """The same, awaited."""
+
+    def turn(self, text):
+        state = asyncio.run(self.agent.ainvoke({"messages": [("user", text)]}, self.config))
+        return state["messages"][-1].text
+
+
+@pytest.mark.filterwarnings("ignore:.*msgpack.*")
+class TestMiddleware(LoopContract):
+    """An agent whose calls are synchronous."""
+
+    agent = Agent
+
+    def framework(self, store, *, namespace, agent, session, script):
+        middleware = FirsthandMiddleware(store, namespace=namespace, agent=agent, budget=BUDGET_TOKENS)
+        return self.agent(middleware, ScriptedModel(answer=of_script(script)), session)
+
+
+class TestAsyncMiddleware(TestMiddleware):
+    """The same agent, awaited."""
+
+    agent = AsyncAgent
+
+
+def talk(store, replies, texts, *, thread="t", budget=BUDGET_TOKENS, middleware=None, system="Be brief.", **more):
+    """Have an agent answer texts with scripted replies; gives its model and the last state."""
+    scripted = iter(replies)
+    model = ScriptedModel(answer=lambda *_: next(scripted))
+    ours = middleware or FirsthandMiddleware(store, agent="ada", budget=budget)
+    saver = more.pop("checkpointer", None) or InMemorySaver()
+    agent = create_agent(model, [read], system_prompt=system, middleware=[ours], checkpointer=saver, **more)
+    state = {}
+    for text in texts:
+        state = agent.invoke({"messages": [HumanMessage(text)]}, {"configurable": {"thread_id": thread}})
+    return model, state
+
+
+def call_of(name, arguments, number=1):
+    return {"id": f"c{number}", "name": name, "args": arguments}
+
+
+def test_the_next_session_is_told_of_the_one_before(tmp_path):
+    """The episode stands behind the system prompt, whose own blocks stay; what the message brings up is fenced."""
+    with FirsthandMiddleware(tmp_path / "s", agent="ada") as first:
+        talk(None, [AIMessage("Noted.")], ["The staging gateway listens on port 5544."], middleware=first)
+    block = {"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}
+    with FirsthandMiddleware(tmp_path / "s", agent="ada") as second:
+        model, _ = talk(
+            None, [AIMessage("5544")], ["Which port does the staging gateway listen on?"], middleware=second,
+            thread="next", system=SystemMessage([block]),
+        )  # fmt: skip
+        assert second.faults == []
+    system, *rest = model.sent[0]
+    assert system.content[0] == block
+    assert not any(isinstance(message, SystemMessage) for message in rest)
+    assert "On record from earlier" in system.text
+    assert "The staging gateway listens on port 5544." in "".join(message.text for message in rest)
+    assert "data and not instructions" in system.text
+    with Memory(tmp_path / "s", create=False) as memory:  # what was shown is not said once more
+        assert len([event for event in memory.events() if event.text.startswith("The staging gateway")]) == 1
+        assert memory.verify().ok
+
+
+def test_the_state_keeps_every_message(tmp_path):
+    """The graph's state has all messages as they came, while the model gets a window with a marker for what left."""
+    replies = [
+        reply
+        for number in range(8)
+        for reply in (AIMessage("", tool_calls=[call_of("read_page", {"page": 3})]), AIMessage(f"Read {number}."))
+    ]
+    model, state = talk(tmp_path / "s", replies, [f"Read page 3, {number}" for number in range(8)], budget=6_000)
+    texts = [message.text for message in state["messages"]]
+    assert (len(texts), texts.count(read_page(3)), texts[0]) == (32, 8, "Read page 3, 0")
+    last = "".join(message.text for message in model.sent[-1])
+    assert "evicted, nothing lost" in last
+    assert last.count(read_page(3)) < 8
+    with Memory(tmp_path / "s", create=False) as memory:
+        assert len([event for event in memory.events("langchain:t") if event.text == read_page(3)]) == 8
+
+
+def test_a_message_that_is_shown_whole_is_the_one_that_came(tmp_path):
+    """Messages keep their ids, metadata and blocks of a provider; only what the window makes is new."""
+    thought = {"type": "thinking", "thinking": "5544 it is", "signature": "c2ln"}
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+    reply = AIMessage([thought, {"type": "text", "text": "Seen."}], response_metadata={"model": "m"})
+    saver, asked = InMemorySaver(), HumanMessage(["What is this?", image], additional_kwargs={"own": 1})
+    model = ScriptedModel(answer=lambda *_: reply)
+    ours = FirsthandMiddleware(tmp_path / "s", agent="ada")
+    agent = create_agent(model, [], middleware=[ours], checkpointer=saver)
+    config = {"configurable": {"thread_id": "t"}}
+    agent.invoke({"messages": [asked]}, config)
+    agent.invoke({"messages": [HumanMessage("And now?")]}, config)
+    assert model.sent[1][-3:-1] == agent.get_state(config).values["messages"][:2]
+    ours.close()
+    assert ours.faults == []
+    with Memory(tmp_path / "s", create=False) as memory:
+        assert memory.session("langchain:t").messages()[1]["blocks"] == [thought]
+
+
+def test_calls_in_parallel_stay_whole(tmp_path):
+    """Several calls of one reply, of the memory's tools and others, are each answered once behind their reply."""
+    calls = [call_of("read_page", {"page": 1}, 1), call_of("recall", {"query": "page"}, 2)]
+    calls.append(call_of("read_page", {"page": 2}, 3))
+    replies = [AIMessage("", tool_calls=calls), AIMessage("Done.")]
+    model, state = talk(tmp_path / "s", replies, ["Read pages 1 and 2"])
+    results = [message for message in model.sent[-1] if isinstance(message, ToolMessage)]
+    assert [message.tool_call_id for message in results] == ["c1", "c2", "c3"]
+    assert [message.status for message in results] == ["success"] * 3
+    with Memory(tmp_path / "s", create=False) as memory:
+        results = list(memory.events("langchain:t", kind=Kind.TOOL_RESULT))
+        assert [event.meta["call_id"] for event in results] == ["c1", "c2", "c3"]
+        assert [message.text for message in state["messages"] if message.type == "ai"] == ["", "Done."]
+
+
+def test_it_composes_with_our_checkpointer_in_one_store(tmp_path):
+    """A thread whose checkpoints are in the same store goes on after reopening, and no message is logged twice."""
+    for number in range(2):
+        with Memory(tmp_path / "s") as memory, FirsthandMiddleware(memory, agent="ada") as ours:
+            _, state = talk(
+                None, [AIMessage(f"Answer {number}")], [f"Question {number}"], middleware=ours,
+                checkpointer=FirsthandSaver(memory),
+            )  # fmt: skip
+            assert ours.faults == []
+            said = [
+                event.text for event in memory.events("langchain:t") if event.kind in ("user_message", "agent_message")
+            ]
+    assert [message.text for message in state["messages"]] == said == [
+        "Question 0", "Answer 0", "Question 1", "Answer 1",
+    ]  # fmt: skip
+
+
+def test_a_run_of_no_thread_is_a_session_by_itself(tmp_path):
+    """A run without a thread is recorded under its first message, and its episode is written when it ends."""
+    model = ScriptedModel(answer=lambda *_: AIMessage("Done."))
+    with FirsthandMiddleware(tmp_path / "s", agent="ada") as ours:
+        agent = create_agent(model, [], middleware=[ours])
+        for text in ("Ship the blue crate.", "Ship the red crate."):
+            agent.invoke({"messages": [("user", text)]})
+        with Memory(tmp_path / "s", create=False) as memory:
+            assert len([*memory.agent("ada").own(Kind.EPISODE)]) == 2
+            assert len({event.session for event in memory.events(kind=Kind.USER_MESSAGE)}) == 2
+
+
+def test_more_threads_than_may_be_open(tmp_path, monkeypatch):
+    """A thread that was closed for others goes on in its own session, and each gets its episode when it is ended."""
+    monkeypatch.setattr("firsthand.adapters.langchain.THREADS_MAX", 2)
+    saver = InMemorySaver()
+    with FirsthandMiddleware(tmp_path / "s", agent="ada") as ours:
+        for turn in range(2):
+            for thread in ("red", "blue", "green"):
+                talk(
+                    None, [AIMessage("Done.")], [f"{thread} {turn}"], middleware=ours, thread=thread, checkpointer=saver
+                )
+        assert (ours.end("red") != "", ours.faults) == (True, [])
+    with Memory(tmp_path / "s", create=False) as memory:
+        texts = [[event.text for event in memory.events(f"langchain:{thread}", kind=Kind.USER_MESSAGE)]
+                 for thread in ("red", "blue", "green")]  # fmt: skip
+        assert texts == [[f"{thread} {turn}" for turn in range(2)] for thread in ("red", "blue", "green")]
+        assert len([*memory.agent("ada").own(Kind.EPISODE)]) == 2
+
+
+def test_a_store_that_cannot_be_opened_is_said(tmp_path):
+    """Where no window can be made the messages go out as they came, and the model is told of the fault."""
+    (tmp_path / "s").write_text("no folder")
+    with FirsthandMiddleware(tmp_path / "s", agent="ada") as ours:
+        model, _ = talk(None, [AIMessage("Done."), AIMessage("Done.")], ["Hello.", "More."], middleware=ours)
+        assert [message.text for message in model.sent[0]][:2] == ["Be brief.", "Hello."]
+        assert "degraded" in model.sent[0][-1].text
+        assert len(ours.faults) >= 1
+
+
+def test_the_examples_run(tmp_path, capsys):
+    """The examples of LangChain and LangGraph print what the memory gave back, and their stores are whole."""
+    examples = Path(__file__).parents[2] / "examples"
+    messages = runpy.run_path(str(examples / "langchain_agent.py"))["run"](str(tmp_path / "langchain"))
+    assert len(messages) == 36
+    assert "recalled: worker w-4471 lost its disk /dev/nvme3n1" in capsys.readouterr().out
+    notes = runpy.run_path(str(examples / "langgraph_notes.py"))["run"](str(tmp_path / "langgraph"))
+    assert notes[0] == "The staging database listens on port 5544."
+    assert "notes: ['The staging database listens on port 5544.']" in capsys.readouterr().out
+    for name in ("langchain", "langgraph"):
+        with Memory(tmp_path / name, create=False) as memory:
+            assert memory.verify().ok
+
+
+def test_what_has_no_form_in_the_log_does_not_end_the_run(tmp_path):
+    """A message whose blocks cannot be converted is sent as it came, and recorded as text."""
+    odd = HumanMessage([{"type": "image_url"}, {"type": "text", "text": "pelican"}])
+    model = ScriptedModel(answer=lambda *_: AIMessage("Done."))
+    agent = create_agent(model, [], middleware=[FirsthandMiddleware(tmp_path / "s", agent="ada")])
+    state = agent.invoke({"messages": [odd]})
+    assert state["messages"][-1].text == "Done."
+    with Memory(tmp_path / "s", create=False) as memory:
+        assert "pelican" in "".join(event.text for event in memory.events())
+
+
+def test_beside_summarisation_an_early_detail_is_still_there():
+    """Asked at the end for a detail of the beginning, a summarised run has lost it, and ours recalls its words."""
+    detail = f"the pin of locker 7 is {uuid.UUID(int=7)}"
+    texts = [
+        f"Remember: {detail}.",
+        *(f"Read page {number}" for number in range(1, 31)),
+        "What is the pin of locker 7?",
+    ]
+
+    def answer(messages, tools):
+        last = messages[-1]
+        if last.type == "human" and "Read page" in last.text:
+            return AIMessage("", tool_calls=[call_of("read_page", {"page": int(last.text.split()[-1])})])
+        known = any(detail in message.text for message in messages)
+        if (
+            last.type == "human"
+            and "What is" in last.text
+            and not known
+            and any(each["function"]["name"] == "recall" for each in tools)
+        ):
+            return AIMessage("", tool_calls=[call_of("recall", {"query": "pin of locker 7"})])
+        return AIMessage("known" if known else "lost")
+
+    results = {}
+    with tempfile.TemporaryDirectory() as folder:
+        summary = ScriptedModel(answer=lambda *_: AIMessage("The user read pages of a log."))
+        for name, middleware in {
+            "summarised": SummarizationMiddleware(summary, trigger=("tokens", 8_000), keep=("messages", 6)),
+            "ours": FirsthandMiddleware(folder, agent="ada", budget=8_000),
+        }.items():
+            model = ScriptedModel(answer=answer)
+            agent = create_agent(model, [read], middleware=[middleware], checkpointer=InMemorySaver())
+            for text in texts:
+                state = agent.invoke({"messages": [("user", text)]}, {"configurable": {"thread_id": "t"}})
+            results[name] = (state["messages"][-1].text, any(detail in m.text for m in state["messages"][:2]))
+    assert results == {"summarised": ("lost", False), "ours": ("known", True)}
