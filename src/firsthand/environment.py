@@ -29,12 +29,48 @@ def default_store() -> Path:
         InvalidArgument: the user has no home.
     """
     named = os.environ.get("FIRSTHAND_STORE", "") or "~/.firsthand"
-    return store_folder(named) if is_address(named) else _in_home(named)
+    return _in_home(named) if named.startswith("~") else store_path(named)
 
 
 def is_address(store: object) -> bool:
     """Say whether what names a store is the address of one in PostgreSQL."""
     return isinstance(store, str) and store.startswith(("postgresql://", "postgres://"))
+
+
+def store_path(named: str) -> Path:
+    """Give the folder of a store by its path or its address; see `store_folder`.
+
+    Raises:
+        InvalidArgument: it is an address of something else.
+    """
+    if is_address(named):
+        return store_folder(named)
+    scheme, _, rest = named.partition(":")
+    if not (rest.startswith("/") and len(scheme) > 1 and scheme.replace("+", "").isalnum()):
+        return Path(named)
+    what = "a folder, or the address of a store in PostgreSQL such as postgresql://application@db.example/store"
+    then = ". A server is asked by firsthand.Client, and its sessions brought here by: firsthand store sync URL"
+    errors = import_module("firsthand.errors")
+    raise errors.InvalidArgument(
+        f"expected {what}; got {without_password(named)!r:.120}" + (then if scheme in {"http", "https"} else "")
+    )
+
+
+def without_password(address: str) -> str:
+    """Give an address without the password that may stand in it."""
+    scheme, mark, rest = address.partition("://")
+    if not mark:
+        return " ".join(word for word in address.split(" ") if not word.startswith(("password=", "sslpassword=")))
+    user, at, rest = rest.rpartition("@")
+    place, question, query = rest.partition("?")
+    fields = "&".join(field for field in query.split("&") if not field.startswith(("password=", "sslpassword=")))
+    return f"{scheme}://{user.partition(':')[0]}{at}{place}{question if fields else ''}{fields}"
+
+
+def store_name(folder: Path) -> str:
+    """Give what people know a store by: its folder, or the address that the folder stands for, without a password."""
+    file = folder / ADDRESS_FILE
+    return without_password(file.read_text(encoding="utf-8").strip()) if file.is_file() else str(folder)
 
 
 def store_folder(address: str) -> Path:
@@ -46,9 +82,7 @@ def store_folder(address: str) -> Path:
     Raises:
         InvalidArgument: the address is too long for the name of a folder.
     """
-    user, at, rest = address.partition("://")[2].replace("?", "&", 1).rpartition("@")
-    fields = f"{user.partition(':')[0]}{at}{rest}".split("&")
-    plain = "&".join(field for field in fields if not field.startswith(("password=", "sslpassword=")))
+    plain = without_password(address).partition("://")[2].replace("?", "&", 1)
     name = "postgresql-" + "".join(sign if sign.isalnum() or sign in "-." else f"_{ord(sign):02x}" for sign in plain)
     if len(name.encode()) > ADDRESS_MAX:
         errors = import_module("firsthand.errors")

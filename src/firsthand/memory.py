@@ -243,7 +243,7 @@ class Memory(Space):
             query, sessions=sessions, agents=agents, kinds=kinds, since=since, until=until, hits_max=hits_max,
             budget_tokens_max=budget_tokens_max, skip=skip,
         )  # fmt: skip
-        return recall(self, asked, rewrite=rewrite)
+        return recall(self, asked, rewrite=rewrite, waiting=True)
 
     def fenced(self, answer: Answer) -> str:
         """Write a recall's answer for an agent's context, fenced: the outcome and why, then the hits."""

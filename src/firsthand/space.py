@@ -119,11 +119,14 @@ class Space:
         if hasattr(path, "open_log"):  # of a server's `Replicas`: one pool of connections for all tenants
             shared: LocalLog = path.open_log(self.namespace, **options)
             return shared
-        address = path if isinstance(path, str) and environment.is_address(path) else ""
-        root = environment.store_folder(address) if address else _folder(path)
+        root = _folder(path)
         if not (root / environment.ADDRESS_FILE).is_file():
             return Log(root, heads=environment.heads_folder(), **options)
-        from firsthand.log.postgres.replicas import open_at  # noqa: PLC0415 - an extra
+        try:
+            from firsthand.log.postgres.replicas import open_at  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            command = environment.extra_command("postgres")
+            raise InvalidArgument(f"a store in PostgreSQL needs the extra postgres: {command}") from error
 
         replicas = environment.replicas_folder(), environment.replicas_bytes_max()
         return open_at(root, self.namespace, *replicas, **options)
@@ -333,7 +336,7 @@ def _folder(path: object) -> Path:
         InvalidArgument: that is no path.
     """
     if isinstance(path, (str, os.PathLike)) and isinstance(text := os.fspath(path), str) and text and "\0" not in text:
-        return Path(text)
+        return environment.store_path(text) if isinstance(path, str) else Path(text)
     raise InvalidArgument(
         f"a store is a folder: expected its path, such as Memory('notes'), or None for the usual one; got {path!r:.80}"
     )

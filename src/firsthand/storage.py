@@ -11,10 +11,14 @@ from pathlib import Path
 
 from firsthand import environment
 from firsthand.errors import InvalidArgument
+from firsthand.log.disk import open_private
 from firsthand.space import Space
 from firsthand.value import value
 
 _DATABASE = "firsthand.db"
+WAITING = ("late", "set-aside")
+"""Folders below ``hooks`` with calls that are not recorded; see `agents.waiting_calls`."""
+CALL_HEAD_BYTES = 65_548
 _FOLDERS = {
     "artifacts": "outputs and files too large for the log",
     "index": "the words of all events",
@@ -43,13 +47,36 @@ class Part:
     files: int
 
 
+def waiting_calls(space: Space) -> str:
+    """Say how many calls of hooks on this machine are not in a namespace's log yet; empty for none."""
+    folder = space.log.home / "hooks"
+    paths = [path for name in WAITING for path in (folder / name).glob("*.call")]
+    calls = sum(_namespace_of(path) in (space.namespace, "") for path in paths)
+    if not calls:
+        return ""
+    waits = "1 call of a hook waits" if calls == 1 else f"{calls:,} calls of hooks wait"
+    return f"{waits} on this machine to be recorded: firsthand agent jobs --run"
+
+
+def _namespace_of(path: Path) -> str:
+    """Read of what namespace a call is (see `server.frames`); empty where that cannot be read."""
+    try:
+        with os.fdopen(open_private(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            fields = file.read(CALL_HEAD_BYTES)[12:].split(b"\0")
+    except OSError:
+        return ""
+    return fields[4].decode("utf-8", "surrogateescape") if len(fields) > 5 else ""
+
+
 def parts_of(root: Path) -> tuple[Part, ...]:
     """Measure a store's folder; every file is in one part, whatever it is."""
-    sizes: dict[str, list[int]] = {"log": [], **{name: [] for name in _FOLDERS}, "other": []}
+    elsewhere = is_at_address(root)
+    names = ("agents", "hooks") if elsewhere else ("log", *_FOLDERS)
+    sizes: dict[str, list[int]] = {name: [] for name in (*names, "other")}
     for path, size in _files(root):
         first = path.relative_to(root).parts[0]
-        sizes["log" if first.startswith(_DATABASE) else first if first in _FOLDERS else "other"].append(size)
-    if _is_elsewhere(root):
+        sizes["log" if first.startswith(_DATABASE) else first if first in sizes else "other"].append(size)
+    if elsewhere:
         sizes["replicas"] = [size for _, size in _files(environment.replicas_folder())]
     named = {"log": "events, and what embedders made of them", **_FOLDERS, "other": "settings, locks, marks",
              "replicas": "what answers on this machine for stores in PostgreSQL, of all of them"}  # fmt: skip
@@ -73,7 +100,7 @@ def prune(space: Space, names: Sequence[str]) -> int:
     if wrong := [name for name in names if name not in PRUNABLE]:
         raise InvalidArgument(f"expected any of {', '.join(PRUNABLE)}; got {wrong[0]!r}. Events go by: firsthand store "
                               "erase")  # fmt: skip
-    roots = {space.path, environment.replicas_folder()} if _is_elsewhere(space.path) else {space.path}
+    roots = {space.path, environment.replicas_folder()} if is_at_address(space.path) else {space.path}
     before = sum(size for root in roots for _, size in _files(root))
     space.log.prune(names)
     if "replicas" in names and len(roots) > 1:
@@ -83,7 +110,8 @@ def prune(space: Space, names: Sequence[str]) -> int:
     return before - sum(size for root in roots for _, size in _files(root))
 
 
-def _is_elsewhere(root: Path) -> bool:
+def is_at_address(root: Path) -> bool:
+    """Say whether a folder stands for a store in PostgreSQL, and holds what is this machine's own of it."""
     return (root / environment.ADDRESS_FILE).is_file()
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
+
+from firsthand import Memory
+from firsthand.errors import InvalidArgument
 
 NOWHERE = "postgresql://owner@127.0.0.1:9/store?connect_timeout=2"
 LIMITS = ("--events", "10", "--bytes", "9", "--day-events", "5", "--day-bytes", "4")
@@ -74,3 +79,60 @@ def test_an_empty_name_is_refused(shell, words):
     said = shell("store", *words, "--postgres", NOWHERE)
     assert said.code in {2, 5}
     assert "empty" in said.error
+
+
+@pytest.mark.parametrize("store", ["mysql://a:secret@b/c", "sqlite:///x", "postgres:/a@/b", "https://memory.example"])
+def test_another_kind_of_address_makes_no_folder(shell, store, tmp_path, monkeypatch):
+    """What is no address of PostgreSQL is refused, by option and by variable, and never a folder of that name."""
+    monkeypatch.chdir(tmp_path)
+    before = {*tmp_path.iterdir()}
+    said = shell("--store", store, "session", "append", "x", "--session", "s")
+    assert said.code == 2
+    assert "postgresql://application@db.example/store" in said.error
+    assert "secret" not in said.error
+    monkeypatch.setenv("FIRSTHAND_STORE", store)
+    with pytest.raises(InvalidArgument, match="expected a folder, or the address"):
+        Memory()
+    with pytest.raises(InvalidArgument, match="expected a folder, or the address"):
+        Memory(store)
+    assert {*tmp_path.iterdir()} == before
+
+
+def test_an_address_that_is_too_long_is_told_without_a_traceback(shell):
+    """What cannot name a folder is refused as any other argument is."""
+    said = shell("--store", "postgresql://h/" + "x" * 300, "recall", "x")
+    assert said.code == 2
+    assert "service file" in said.error
+
+
+@pytest.mark.parametrize("dsn", ["/tmp/folder", "mysql://a:secret@b/c", "postgresql://h/d?nonsense=1"])
+def test_what_is_no_address_of_a_database_is_named(shell, dsn):
+    """A folder or another kind of address is refused with what was expected, and no password of it is shown."""
+    said = shell("store", "migrate", dsn)
+    assert said.code == 5
+    assert "expected the address of a database, such as postgresql://owner@db.example/store" in said.error
+    assert "secret" not in said.error
+
+
+def test_a_server_that_cannot_be_asked_is_named_with_the_command_that_tries_it(shell):
+    """Nothing was sent, so nothing is said of a write."""
+    said = shell("--store", "postgresql://ann:secret@127.0.0.1:9/store?connect_timeout=2", "recall", "x")
+    assert said.code == 4
+    assert "psql 'postgresql://ann@127.0.0.1:9/store?connect_timeout=2' -c 'SELECT 1'" in said.error
+    assert "same ids" not in said.error
+
+
+@pytest.mark.parametrize("token", ["/nowhere/token", "~/token-that-is-not-there", "./token"])
+def test_a_token_file_that_is_not_there_is_no_token(shell, token):
+    """A path is not sent to a server as if it were the token."""
+    said = shell("store", "sync", "http://127.0.0.1:9", "--token", token)
+    assert said.code == 5
+    assert "there is no file" in said.error
+
+
+def test_an_address_without_its_extra_says_how_to_install_it(monkeypatch, tmp_path):
+    """A missing driver is an answer, not a fault."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "firsthand.log.postgres.replicas", None)
+    with pytest.raises(InvalidArgument, match="needs the extra postgres"):
+        Memory(NOWHERE)

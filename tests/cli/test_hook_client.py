@@ -268,6 +268,8 @@ def test_a_user_without_a_home_is_told_and_no_folder_is_taken_for_a_store(tmp_pa
     monkeypatch.delenv("FIRSTHAND_STORE", raising=False)
     with pytest.raises(ValueError, match="expected a home folder for the store"):
         hook_client._call(["cursor"])
+    with pytest.raises(ValueError, match="expected a home folder for the store, or its path or address"):
+        hook_client._call(["cursor", "--store", "mysql://a@b/c"])
     hook_client.log("", "said to nobody")
     assert "firsthand: said to nobody" in capfd.readouterr().err
     assert list(tmp_path.iterdir()) == []

@@ -14,7 +14,8 @@ from firsthand.event import Draft, Kind
 from firsthand.log.postgres import citus
 from firsthand.log.postgres.log import PostgresLog, distribute
 from firsthand.log.postgres.reader import number_of
-from firsthand.log.postgres.schema import REFERENCE, SCHEMA
+from firsthand.log.postgres.roles import SCHEMA
+from firsthand.log.postgres.schema import REFERENCE
 
 TABLES = f"SELECT oid, relname FROM pg_class WHERE relnamespace = '{SCHEMA}'::regnamespace AND relkind IN ('r', 'p')"
 COLUMNS = """SELECT attname, atttypid::regtype::text, attidentity <> '', coalesce(pg_get_expr(adbin, adrelid), '')

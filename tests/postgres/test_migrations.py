@@ -134,7 +134,7 @@ def test_an_older_program_is_refused_in_words_after_a_contraction(server, databa
     assert (log.newer, later.newer) == (False, True)
     with psycopg.connect(server.dsn(OWNER, database), autocommit=True) as db:
         db.execute("UPDATE firsthand.store SET value = %s WHERE key = 'reader_min'", (bytes([NEXT + 1]),))
-    with pytest.raises(StoreNewer, match="upgrade it"):
+    with pytest.raises(StoreNewer, match="Upgrade Firsthand"):
         PostgresLog(server.dsn(database=database))
     log.close()
     later.close()

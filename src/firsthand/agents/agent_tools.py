@@ -146,7 +146,7 @@ class AgentTools:
         )  # fmt: skip
         asking = self._asking()
         layout = answers.layout(leaves_out=lambda event: event.pointer == asking or _is_call(event))
-        answer = recall(self.space, asked, layout=layout)
+        answer = recall(self.space, asked, layout=layout, waiting=True)
         if answer.outcome is Outcome.FILTERED and self.settings.across and not across:
             notes.append("across=true looks at the sessions of other agents too")
         if answer.outcome is not Outcome.FILTERED or self.settings.across:  # else they name what others said

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, NoReturn, TypeVar
 
-from firsthand import Kind, Moment, __version__, environment, moment
+from firsthand import InvalidArgument, Kind, Moment, __version__, environment, moment
 from firsthand.cli.exits import USAGE
 
 Run = str | Callable[..., int]
@@ -204,7 +204,10 @@ def command(commands: Any, name: str, run: Run, sentence: str, examples: str) ->
 
 def _store(named: str) -> str:
     """Give the folder of the store that is named; of one at an address, this machine's."""
-    return str(environment.store_folder(named)) if environment.is_address(named) else named
+    try:
+        return named and str(environment.store_path(named))
+    except InvalidArgument as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def add_options(parser: argparse.ArgumentParser, *, first: bool) -> None:

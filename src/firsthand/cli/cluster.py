@@ -75,6 +75,10 @@ def _migrate(chosen: argparse.Namespace, out: Output) -> int:
         out.line(f"migrated to version {step.number}: {step.name}")
     if not steps:
         out.line("the store is of this version already")
+    if chosen.encrypt:
+        out.line("its content is encrypted, with keys in FIRSTHAND_KEYS")
+    if chosen.retention_days is not None:
+        out.line(f"backups are kept for {chosen.retention_days} days, as answers of erase say")
     return DONE
 
 

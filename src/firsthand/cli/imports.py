@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from firsthand import ImportReport
+from firsthand import ImportReport, environment
 from firsthand.agents.transcripts import enrol_imported
 from firsthand.cli.arguments import Parser, pair
 from firsthand.cli.display import count, shown, size
@@ -58,14 +58,14 @@ def take_in(chosen: argparse.Namespace, out: Output) -> int:
         )
         if not mapping:
             enrol_imported(memory, report, chosen.paths)
-        store, behind = memory.path, vectors_left(memory)
+        store, behind = environment.store_name(memory.path), vectors_left(memory)
     if out.as_json:
         sums = {name: getattr(report, name) for name in ("records", "events_new", "events_known", "injected")}
         out.json(to_json(report) | sums | {"refused": report.refused, "quarantined_count": report.quarantined_count})
     else:
         _say(report, out)
         seconds = time.monotonic() - started
-        out.remark(f"into {shown(str(store))}, in {seconds:.1f} s; find things again: firsthand recall WORDS")
+        out.remark(f"into {shown(store)}, in {seconds:.1f} s; find things again: firsthand recall WORDS")
     if behind:
         out.remark(f"vectors follow behind ({behind}): firsthand store follow")
     if report.refused:

@@ -74,7 +74,7 @@ def _recall(chosen: argparse.Namespace, out: Output) -> int:
     with to_read_as(Space, chosen) as space:
         query = _query(chosen, conditions)
         started = perf_counter()
-        answer = recall(space, query)
+        answer = recall(space, query, waiting=True)
         milliseconds = (perf_counter() - started) * 1000
         fenced = _fenced(space, answer) if chosen.fenced else ""
     if out.as_json:

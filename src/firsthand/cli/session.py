@@ -77,7 +77,7 @@ def _add_append(group: Parser) -> None:
 
 def _list(chosen: argparse.Namespace, out: Output) -> int:
     with to_read(chosen) as memory:
-        sessions, where = memory.sessions(), f"namespace {memory.namespace!r} of {memory.path}"
+        sessions, where = memory.sessions(), f"namespace {memory.namespace!r} of {environment.store_name(memory.path)}"
     if out.as_json:
         for session in sessions:
             out.json(session)
@@ -102,7 +102,7 @@ def _append(chosen: argparse.Namespace, out: Output) -> int:
     """Append one event and print its pointer."""
     with to_write(chosen, create=True) as memory:
         appended = memory.append([_draft(chosen)], session=chosen.session, expected_position=chosen.expect)[0]
-        store = str(memory.path)
+        store = environment.store_name(memory.path)
     if not appended.indexed:
         out.warn(f"firsthand: kept, but the text index of {shown(store)} is behind; run 'firsthand store rebuild'")
     if out.as_json:

@@ -25,7 +25,7 @@ from firsthand.health.proof import accept_head
 from firsthand.index.dense import VectorSpace
 from firsthand.log.signature import KeptHead, kept_head, read_head
 from firsthand.log.sqlite.export import export_salvage
-from firsthand.storage import PRUNABLE, over_budget, parts_of, prune
+from firsthand.storage import PRUNABLE, is_at_address, over_budget, parts_of, prune
 from firsthand.value import asdict
 
 PROBLEMS_SHOWN = 100
@@ -108,8 +108,8 @@ def _add_copies(group: Parser) -> None:
     )  # fmt: skip
     command.add_argument("file", metavar="FILE", help="an export; - for standard input")
     command = group.command(
-        "backup", _backup, "Copy the store into a new folder while writers go on.",
-        "firsthand store backup ~/firsthand-backup",
+        "backup", _backup, "Copy the store into a new folder; at an address, one namespace.",
+        "firsthand store backup ~/firsthand-backup                    writers go on meanwhile",
     )  # fmt: skip
     command.add_argument("folder", metavar="DIR", help="a folder that is new or empty")
 
@@ -185,7 +185,8 @@ def _size(chosen: argparse.Namespace, out: Output) -> int:
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(stats.kinds.items(), key=lambda pair: -pair[1]))
     total = sum(part.bytes for part in parts)
     rows = [
-        ("store", shown(stats.path)),
+        ("store", shown(environment.store_name(memory.path))),
+        *([("replica", shown(stats.path))] if is_at_address(memory.path) else []),
         ("namespace", shown(stats.namespace)),
         ("events", f"{stats.events:,}" + (f" ({kinds})" if kinds else "")),
         ("sessions", f"{stats.sessions:,}"),
@@ -199,6 +200,10 @@ def _size(chosen: argparse.Namespace, out: Output) -> int:
     ]
     for line in table(rows):
         out.line(line)
+    if is_at_address(memory.path):
+        out.remark(
+            "what PostgreSQL takes is not counted here; its owner sees it by: firsthand store limit --postgres DSN"
+        )
     if over:
         out.warn(f"firsthand: {over}; what can go: firsthand store prune")
     return DONE
@@ -275,13 +280,18 @@ def _salvage(chosen: argparse.Namespace, file: BinaryIO) -> Exported:
     """Write what is whole of a store that may not even open."""
     namespace = None if chosen.all else chosen.namespace or environment.default_namespace()
     root = Path(chosen.store or environment.default_store())
+    if is_at_address(root):
+        raise InvalidArgument(
+            f"expected a store in a folder, whose files are read past damage; {environment.store_name(root)} is in "
+            "PostgreSQL. See what is wrong: firsthand store verify; then restore a backup of the database"
+        )
     return export_salvage(root, file, namespace=namespace, session=chosen.session)
 
 
 def _restore(chosen: argparse.Namespace, out: Output) -> int:
     with _source(chosen.file) as source, to_write(chosen, create=True) as memory:
         restored = memory.restore(source)
-        store = str(memory.path)
+        store = environment.store_name(memory.path)
     if out.as_json:
         out.json(asdict(restored) | {"store": store})
     else:
@@ -302,12 +312,17 @@ def _source(name: str) -> Iterator[BinaryIO]:
 def _backup(chosen: argparse.Namespace, out: Output) -> int:
     with to_read(chosen) as memory:
         copy = memory.backup(Path(chosen.folder).expanduser())
+        part = is_at_address(memory.path)
     path = shown(str(copy.path))
     if out.as_json:
         out.json(asdict(copy) | {"path": str(copy.path)})
         return DAMAGED if copy.damage else DONE
     events, artifacts = count(copy.events, "event"), count(copy.artifacts, "artifact")
-    out.line(f"copied to {path}: {events}, {artifacts}, {size(copy.size_bytes)}")
+    what = f"namespace {shown(memory.namespace)} alone " if part else ""
+    out.line(f"copied {what}to {path}: {events}, {artifacts}, {size(copy.size_bytes)}")
+    if part:
+        out.remark("the whole store is backed up where PostgreSQL runs, by pgBackRest or: pg_dump DSN, as its owner "
+                   "(docs/backup-postgres.md)")  # fmt: skip
     for name, head in copy.heads.items():
         out.line(f"head  {head}  {shown(name)}")
     for damage in copy.damage:

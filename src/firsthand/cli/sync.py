@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from firsthand import InvalidArgument
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import count, shown, table
 from firsthand.cli.exits import DAMAGED, DONE
@@ -54,7 +55,14 @@ def _sync(chosen: argparse.Namespace, out: Output) -> int:
 
 def _token(text: str | None) -> str | None:
     """Read a token as it was typed: itself, or a file that holds it."""
-    if text is None or not Path(text).expanduser().is_file():
+    if text is None:
+        return None
+    if not Path(text).expanduser().is_file():
+        if "/" in text or text.startswith(("~", ".")):
+            raise InvalidArgument(
+                f"expected the server's token, or a file that holds it; there is no file {text!r}. A key is made by "
+                "the server's owner: firsthand store key NAME --postgres ADDRESS"
+            )
         return text
     return Path(text).expanduser().read_text(encoding="utf-8").strip()
 

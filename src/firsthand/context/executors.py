@@ -126,7 +126,7 @@ class Executor:
         """Recall within its scope: its own session and those below it; the options are those of `Memory.recall`."""
         scope = (self.name, f"{self.name}{_SEPARATOR}*")
         rewrite = options.pop("rewrite", None)
-        return recall(self._space, query_of(query, sessions=scope, **options), rewrite=rewrite)
+        return recall(self._space, query_of(query, sessions=scope, **options), rewrite=rewrite, waiting=True)
 
     def executor(
         self, name: str | None = None, *, agent: str = "", call: str | Appended | None = None, task: str = ""

@@ -247,7 +247,7 @@ class Pull:
             conditions=conditions,
         )  # fmt: skip
         layout = answers.layout(self._count, session=self._session, visible=visible, leaves_out=self._asks)
-        answer = recall(self._space, query, layout=layout)
+        answer = recall(self._space, query, layout=layout, waiting=True)
         return lambda tokens_max: answers.of_recall(
             answer, tokens_max=tokens_max, count=self._count, session=self._session, visible=visible
         )

@@ -28,6 +28,7 @@ from firsthand.log.sqlite.database import translating
 from firsthand.log.sqlite.mark import Marks
 from firsthand.moment import Moment
 from firsthand.space import Space
+from firsthand.storage import is_at_address
 from firsthand.value import replace
 
 EVERY_S, EVERY_DEGRADED_S, CANARY_EVERY_S = 3_600, 300, 86_400
@@ -122,7 +123,8 @@ def _opened(root: Path, namespace: str, runner: _Runner) -> Space | None:
     try:
         space = Space(root, namespace=namespace, read_only=True, create=False)
     except FirsthandError as error:
-        runner.findings.append(broken(Stage.STORE, f"cannot be opened: {error}", stages.VERIFY))
+        mend = "see that command, then again: firsthand doctor" if is_at_address(root) else stages.VERIFY
+        runner.findings.append(broken(Stage.STORE, f"cannot be opened: {error}", mend))
         return None
     runner.stages.add(Stage.STORE)
     return space

@@ -11,15 +11,27 @@ from firsthand.recall.contents import Ruling
 from firsthand.recall.hits import Layout
 from firsthand.recall.search import Rewrite
 from firsthand.space import Space
+from firsthand.storage import waiting_calls
 from firsthand.value import replace
 
 
-def recall(space: Space, query: Query, *, rewrite: Rewrite | None = None, layout: Layout | None = None) -> Answer:
-    """Answer a query from a space, with what a check says of notes; see `firsthand.recall.search.recall`."""
+def recall(
+    space: Space,
+    query: Query,
+    *,
+    rewrite: Rewrite | None = None,
+    layout: Layout | None = None,
+    waiting: bool = False,
+) -> Answer:
+    """Answer a query from a space, with what a check says of notes; see `firsthand.recall.search.recall`.
+
+    Args:
+        waiting: say of calls of hooks that are not in the log yet, so that nothing is absent for what they hold.
+    """
     with space.log.answering():
-        effect = Effect(space)
+        effect, doubt = Effect(space), waiting_calls(space) if waiting else ""
         ruling = Ruling(effect.text, effect.out()) if effect.decided else None
-        answer = search.recall(space, query, rewrite=rewrite, ruling=ruling, layout=layout)
+        answer = search.recall(space, query, rewrite=rewrite, ruling=ruling, layout=layout, doubt=doubt)
         if not any(hit.kind is Kind.NOTE for hit in answer.hits):
             return answer
         return replace(answer, hits=tuple(_marked(space, hit) for hit in answer.hits))

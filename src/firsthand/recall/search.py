@@ -85,10 +85,12 @@ def recall(
     rewrite: Rewrite | None = None,
     ruling: Ruling | None = None,
     layout: Layout | None = None,
+    doubt: str = "",
 ) -> Answer:
     """Answer a query from a space.
 
     Args:
+        doubt: what the asker knows is not in the log yet; the answer says it, and is degraded.
         rewrite: gives the question in other words; asked where it is not likely that the first answer answers.
         ruling: what the ledger says of the events: what is out is left out, what replaced it stands in its place.
         layout: how the answer will be written, so that its previews fill the budget with what stands around them.
@@ -101,11 +103,13 @@ def recall(
         key = reader.namespace_key(namespace)
         head = reader.head(namespace)[0]
         if not key:
-            what = behind or f"nothing was ever written to namespace {namespace!r}"
-            return Answer(query, Outcome.DEGRADED if behind else Outcome.ABSENT, (), notes=(what,))
+            doubts = tuple(filter(None, (behind, doubt)))
+            notes = doubts or (f"nothing was ever written to namespace {namespace!r}",)
+            return Answer(query, Outcome.DEGRADED if doubts else Outcome.ABSENT, (), notes=notes)
         if not query.text.strip():
             return Answer(query, Outcome.DEGRADED, (), notes=("an empty query: nothing was looked for",), through=head)
         with space.index_moment() as moment:
+            moment.doubt(doubt)
             return _Recall(space, moment, query, ruling or Ruling(), layout or Layout()).answer(rewrite)
 
 

@@ -125,8 +125,8 @@ def _call(arguments: list[str]) -> Call:
         raise ValueError(f"expected HOST [--store PATH] [--namespace NAME]; got {arguments!r}: firsthand install")
     store = options.get("--store") or os.environ.get("FIRSTHAND_STORE") or "~/.firsthand"
     store = os.path.expanduser(store_folder(store) if store.startswith(("postgresql://", "postgres://")) else store)
-    if store.startswith("~"):
-        raise ValueError("expected a home folder for the store; there is none. Install the hooks with --store PATH")
+    if store.startswith("~") or (":/" in store and store.partition(":/")[0].isalnum()):
+        raise ValueError("expected a home folder for the store, or its path or address: firsthand install --store S")
     return Call(
         operation="hook", version=VERSION, host=host, store=os.path.abspath(store),
         namespace=options.get("--namespace") or os.environ.get("FIRSTHAND_NAMESPACE") or "default",

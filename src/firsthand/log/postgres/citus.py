@@ -7,13 +7,15 @@ alone. What a later migration adds is distributed alike: tables by their column 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 import psycopg
 
 from firsthand.errors import InvalidArgument, StoreOlder
 
-from .schema import REFERENCE, SCHEMA, version_of
+from .roles import SCHEMA, owner_address
+from .schema import REFERENCE, version_of
 
 SHARDS = 32
 """As Citus has it; a shard holds many namespaces, and moves as a whole."""
@@ -57,7 +59,10 @@ def distribute(db: psycopg.Connection, shards: int = SHARDS) -> Iterator[str]:
             "and citus_add_node; one PostgreSQL alone needs neither Citus nor this command"
         )
     if version_of(db) == 0:
-        raise StoreOlder("the database holds no store; as the owner, run: firsthand store migrate DSN")
+        raise StoreOlder(
+            f"expected a store in the database {db.info.dbname!r}; it holds none. Run: firsthand store migrate "
+            f"{shlex.quote(owner_address(db))}"
+        )
     there = _distributed_tables(db)
     for (table,) in db.execute(_TABLES, (SCHEMA, FIRST)).fetchall():
         if table in there:

@@ -11,7 +11,8 @@ import psycopg
 
 from firsthand.value import value
 
-from .schema import APPLICATION, SCHEMA, VERSION, version_of
+from .roles import APPLICATION, SCHEMA
+from .schema import VERSION, version_of
 
 BEHIND_S, BEHIND_BYTES = 60, 1 << 30
 """A standby is far behind from here on."""

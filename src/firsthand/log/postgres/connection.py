@@ -6,6 +6,7 @@ nothing of one tenant is left on a connection for the next.
 
 from __future__ import annotations
 
+import logging
 import os
 import select
 import struct
@@ -33,7 +34,7 @@ from firsthand.errors import (
     StoreReadOnly,
 )
 
-from .schema import SCHEMA
+from .roles import APPLICATION, SCHEMA, connecting
 
 POOL_MAX = 8
 TIMEOUT_S = 30.0
@@ -49,6 +50,7 @@ _MOVED = (
     "AND current_setting('firsthand.moving', true) IS DISTINCT FROM 'on'"
 )
 ERASED_MEANWHILE = "FH002"
+_POOL_LOG = logging.getLogger("psycopg.pool")
 HOLD_S = 10.0
 """A process that stops in the middle of a transaction is waited for so long, then its connection is closed."""
 
@@ -62,12 +64,14 @@ class Connections:
 
     def __init__(self, dsn: str, *, size_max: int = POOL_MAX, timeout_s: float = TIMEOUT_S) -> None:
         self._dsn, self._size_max, self.timeout_s = dsn, size_max, timeout_s
-        with translating():  # what is wrong with an address no pool heals by trying again
+        with connecting(dsn):  # what is wrong with an address no pool heals by trying again
             psycopg.connect(dsn).close()
         self._open()
 
     def _open(self) -> None:
         self._pid = os.getpid()
+        if not _POOL_LOG.handlers:  # what it would print of a server that is away is said by whoever waits for it
+            _POOL_LOG.addHandler(logging.NullHandler())
         self._pool = ConnectionPool(
             self._dsn, min_size=1, max_size=self._size_max, timeout=self.timeout_s, open=False,
             configure=self._configure, check=_check,
@@ -189,8 +193,13 @@ def translated(error: Exception) -> FirsthandError:
     what = f"PostgreSQL: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
     if isinstance(error, (errors.DiskFull, errors.OutOfMemory, errors.InsufficientResources)):
         return StoreFull(f"{what}. Nothing of this write was kept. Free space and retry with the same ids.")
-    if isinstance(error, (errors.ReadOnlySqlTransaction, errors.InsufficientPrivilege)):
-        return StoreReadOnly(f"{what}. Name the primary, and a role that is a member of firsthand_application.")
+    if isinstance(error, errors.ReadOnlySqlTransaction):
+        return StoreReadOnly(f"{what}. This server is a standby: name the primary.")
+    if isinstance(error, errors.InsufficientPrivilege):
+        return StoreReadOnly(
+            f"{what}. The store's owner migrates, moves, grants and limits; for anything else the role is a member of "
+            f"{APPLICATION}: docs/postgres.md, Set it up"
+        )
     if isinstance(error, (errors.DataCorrupted, errors.IndexCorrupted)):
         return StoreDamaged(f"{what}. Run 'firsthand store verify' to see which events are concerned.")
     if isinstance(error, _PASSING):
@@ -200,11 +209,14 @@ def translated(error: Exception) -> FirsthandError:
             f"{what}. A newer version of Firsthand has taken away what this one uses; upgrade it, then open again."
         )
     if isinstance(error, PoolTimeout):
-        return StoreBusy("PostgreSQL: no connection was free in time; retry with the same ids.")
+        return StoreBusy(
+            "PostgreSQL: no connection was to be had in time: the server cannot be reached, or all connections are in "
+            "use. Nothing was sent. Retry with the same ids; firsthand doctor says what is wrong."
+        )
     if isinstance(error, psycopg.OperationalError):
         return StoreBusy(
-            f"{what}. The server cannot be reached, or went away; whether this write was kept is not known. Retry with "
-            "the same ids: a retry is never a second append."
+            f"{what}. The server cannot be reached, or went away. Whether a write under way was kept is not known: "
+            "retry with the same ids, which is never a second append."
         )
     return StoreFailed(f"{what}. If it happens again, run 'firsthand store verify'.")
 

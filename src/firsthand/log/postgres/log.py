@@ -32,7 +32,8 @@ from .keys import key_home
 from .objects import objects_of
 from .payloads import Payloads
 from .reader import Reader, number_of
-from .schema import Migration, check_version, choose, migrate
+from .roles import owner_connection
+from .schema import Migration, check_version, choose, migrate, version_of
 from .seal import Seal
 from .tenant import Ticket
 
@@ -48,16 +49,25 @@ def make(
         retention_days: how long backups and archives of the server's log are kept; None leaves what was chosen.
 
     Raises:
-        InvalidArgument: it is to be encrypted, and holds events that are not.
+        InvalidArgument: it is to be encrypted, and holds events that are not; or is to stand beside another, and has a
+            store of its own.
         StoreBusy: its tables were in use all the time.
         StoreReadOnly: the role may not.
     """
     created = moment.now().microseconds.to_bytes(8, "big")
     facts = {"uuid": os.urandom(16), "created": created, "fence_key": os.urandom(KEY_BYTES)}
     if beside:
-        with translating(), psycopg.connect(beside) as db:
+        with translating(), owner_connection(beside) as db:
+            check_version(db)
             facts = dict(db.execute("SELECT key, value FROM firsthand.store WHERE key NOT LIKE '%_min'").fetchall())
-    with translating(), psycopg.connect(dsn, autocommit=True) as db:
+    with translating(), owner_connection(dsn) as db:
+        if beside and version_of(db):
+            row = db.execute("SELECT value FROM firsthand.store WHERE key = 'uuid'").fetchone()
+            if row != (facts["uuid"],):
+                raise InvalidArgument(
+                    f"expected an empty database, or a primary of the same store; {db.info.dbname!r} has a store of "
+                    "its own. Make an empty database for it: createdb"
+                )
         steps = tuple(migrate(db, facts))
         choose(db, encrypted=encrypted, retention_days=retention_days)
         if steps and citus.is_distributed(db):
@@ -68,7 +78,7 @@ def make(
 
 def distribute(dsn: str, shards: int = citus.SHARDS) -> tuple[str, ...]:
     """Distribute a store over the nodes of a Citus cluster; give what was distributed. See `citus.distribute`."""
-    with translating(), psycopg.connect(dsn, autocommit=True) as db:
+    with translating(), owner_connection(dsn) as db:
         return tuple(citus.distribute(db, shards))
 
 
@@ -139,7 +149,10 @@ class PostgresLog(AppendVerbs):
             InvalidArgument: the store is not encrypted.
         """
         if not self.seal.on:
-            raise InvalidArgument("this store is not encrypted, so it has no keys: firsthand store migrate --help")
+            raise InvalidArgument(
+                "expected an encrypted store; this one is plain and has no keys. Encryption is chosen while a store is "
+                "empty: firsthand store migrate --encrypt ADDRESS"
+            )
         self.seal.renew(number_of(namespace))
 
     def _check_writer(self) -> None:
@@ -236,7 +249,9 @@ class PostgresLog(AppendVerbs):
                 "more, but with a copy of the keys that was made before"
             )
         days = self._retention
-        until = "as long as they are kept, which the store does not say: firsthand store migrate --retention-days N"
+        until = (
+            "as long as they are kept, which the store does not say: firsthand store migrate ADDRESS --retention-days N"
+        )
         if days:
             until = f"{days} days, until {str(Moment(moment.now().microseconds + int(days) * 86_400_000_000))[:10]}"
         return (

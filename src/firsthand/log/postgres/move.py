@@ -9,6 +9,7 @@ Running it again goes on where it stopped.
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,7 +30,8 @@ from .log import PostgresLog
 from .primaries import label_of
 from .reader import number_of
 from .replica_folder import prepared
-from .schema import SCHEMA
+from .roles import SCHEMA, connecting, owner_address, owner_connection
+from .schema import version_of
 
 STEP_EVENTS = 1_000
 TAIL_EVENTS_MAX = 64
@@ -87,15 +89,26 @@ def move(namespace: str, source_dsn: str, target_dsn: str, stage: Stage = lambda
         StoreBusy: another process is moving it, or writers came faster than it could copy.
         StoreDamaged: the copy is not what the source has; nothing was switched.
     """
-    with translating(), _opened(source_dsn) as (source, there), _opened(target_dsn) as (target, here):
-        return _Move(namespace, source, there, target, here, label_of(source_dsn), label_of(target_dsn), stage).run()
+    with translating(), _opened(source_dsn) as (source, there):
+        if label_of(source_dsn) == label_of(target_dsn):
+            raise InvalidArgument(f"expected two primaries; both are {label_of(source_dsn)}. Name another: --to")
+        with _opened(target_dsn, source) as (target, here):
+            labels = label_of(source_dsn), label_of(target_dsn)
+            return _Move(namespace, source, there, target, here, *labels, stage).run()
 
 
 @contextmanager
-def _opened(dsn: str) -> Iterator[tuple[psycopg.Connection, PostgresLog]]:
+def _opened(dsn: str, source: psycopg.Connection | None = None) -> Iterator[tuple[psycopg.Connection, PostgresLog]]:
     """Open a primary as its owner: a connection, and a log that may write to a namespace that is not open yet."""
-    options = f"{conninfo_to_dict(dsn).get('options') or ''} {MOVING} -c search_path={SCHEMA},pg_temp"
-    with psycopg.connect(make_conninfo(dsn, options=options), autocommit=True) as db:
+    with connecting(dsn):
+        options = f"{conninfo_to_dict(dsn).get('options') or ''} {MOVING} -c search_path={SCHEMA},pg_temp"
+    with owner_connection(dsn, options) as db:
+        if source is not None and not version_of(db):
+            raise InvalidArgument(
+                f"expected a primary of the same store in the database {db.info.dbname!r}; it holds no store. Run: "
+                f"firsthand store migrate {shlex.quote(owner_address(db))} "
+                f"--beside {shlex.quote(owner_address(source))}"
+            )
         log = PostgresLog(make_conninfo(dsn, options=options))
         try:
             yield db, log
@@ -146,8 +159,9 @@ class _Move:
         """Make sure that it can be moved, and that nobody writes to the target; True where it was switched already."""
         if self._source_log.reader.uuid() != self._target_log.reader.uuid():
             raise InvalidArgument(
-                "the two are not primaries of one store; make the target with: firsthand store migrate TARGET --beside "
-                "SOURCE. Into another store, events go by: firsthand store export, restore"
+                f"expected primaries of one store; {self._primary} has a store of its own. A primary is made in an "
+                "empty database: firsthand store migrate TARGET --beside SOURCE. Into another store, events go by: "
+                "firsthand store export, restore"
             )
         if self._source.execute("SELECT pg_try_advisory_lock(%s)", (self._key,)).fetchone() != (True,):
             raise StoreBusy(f"another process is moving namespace {self._namespace!r}")
@@ -173,7 +187,10 @@ class _Move:
     def _mark(self, db: psycopg.Connection, lock: str = "") -> str:
         row = db.execute(f"SELECT moved FROM namespace WHERE namespace = %s {lock}", (self._key,)).fetchone()  # noqa: S608 - a constant
         if row is None:
-            raise Unresolvable(f"no namespace {self._namespace!r} here; nothing to move")
+            raise Unresolvable(
+                f"no namespace {self._namespace!r} here, so there is nothing to move. List them: firsthand store limit "
+                f"--postgres {shlex.quote(owner_address(db))}"
+            )
         return row[0] or ""
 
     def _position(self, db: psycopg.Connection) -> int:

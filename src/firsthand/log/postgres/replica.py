@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
-from firsthand.environment import ADDRESS_FILE
+from firsthand.environment import ADDRESS_FILE, store_name
 from firsthand.errors import InvalidArgument, StoreBusy, StoreDamaged, StoreMoved, StoreReplaced
 from firsthand.event import Draft
 from firsthand.log.engine import Progress
@@ -67,6 +67,7 @@ class ReplicatedLog:
         local = self._replica.log
         fresh = FreshReaders(local._readers, self._refresh)  # noqa: SLF001 - the same connections
         self.reader = Reader(root, fresh, local.artifacts, local.reader.index_names)
+        self.reader.store = store_name(home)
 
     @property
     def is_new(self) -> bool:
@@ -208,7 +209,8 @@ class ReplicatedLog:
         """
         if namespace is None:
             raise InvalidArgument(
-                "one handle of a store in PostgreSQL reads one namespace: export each by its name, or use pg_dump"
+                "expected one namespace: no role of an application may read all of a store in PostgreSQL. Export each "
+                "by its name (firsthand store export FILE --namespace NAME), or copy all as the owner: pg_dump DSN"
             )
         self._on_engine(lambda engine: engine.reader.head(namespace))  # where it is, before a byte is written
         return self._on_engine(lambda engine: engine.export(out, namespace=namespace, session=session), again=False)

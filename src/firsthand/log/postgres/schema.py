@@ -11,6 +11,7 @@ versions use, and raises `reader_min` or `writer_min`. So a server one version o
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
@@ -21,9 +22,8 @@ from psycopg import errors, sql
 from firsthand.errors import InvalidArgument, StoreBusy, StoreNewer, StoreOlder
 from firsthand.value import value
 
-SCHEMA = "firsthand"
-APPLICATION = "firsthand_application"
-"""The role that an application's login is a member of: it reads by row-level security and writes by functions."""
+from .roles import SCHEMA, check_member, owner_address
+
 REFERENCE = ("access", "api_key", "store", "version")
 """The tables that are of no namespace: the same on every node of a cluster. It is the first column of all others."""
 LOCK_TIMEOUT_MS = 1_000
@@ -72,19 +72,26 @@ def check_version(db: psycopg.Connection, version: int = VERSION) -> bool:
     """Refuse a store that a program of a version cannot read; say whether it can only read it.
 
     Raises:
+        StoreReadOnly: the role may not use the store.
         StoreOlder: the store has to be migrated by its owner first.
         StoreNewer: it says that this version cannot read it.
     """
+    check_member(db)
     stored = version_of(db)
     if stored < version:
+        there = f"a store of version {stored}" if stored else "no store"
         raise StoreOlder(
-            f"the store in PostgreSQL is of version {stored}, this server needs {version}; as the owner, run: "
-            "firsthand store migrate DSN"
+            f"expected a store of version {version} in the database {db.info.dbname!r}; it holds {there}. As its "
+            f"owner, run: firsthand store migrate {shlex.quote(owner_address(db))}"
         )
     facts = sql.SQL("SELECT key, value FROM {}.store WHERE key IN ('reader_min', 'writer_min')")
     least = {key: int.from_bytes(fact, "big") for key, fact in db.execute(facts.format(sql.Identifier(SCHEMA)))}
     if least.get("reader_min", stored) > version:
-        raise StoreNewer(f"the store in PostgreSQL is of version {stored}, this server knows {version}; upgrade it")
+        raise StoreNewer(
+            f"expected a store that version {version} can read; this one, of version {stored}, wants version "
+            f"{least['reader_min']} or newer. Upgrade Firsthand on this machine: pip install --upgrade "
+            "'firsthand[postgres]'"
+        )
     return least.get("writer_min", stored) > version
 
 

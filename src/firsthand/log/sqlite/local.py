@@ -22,6 +22,8 @@ class LocalLog(LogEngine, Protocol):
 
     earlier: tuple[EarlierStore, ...]
     read_only: bool
+    home: Path
+    """Where this machine keeps what is its own: calls of hooks that wait, settings."""
 
     @property
     def reader(self) -> Reader:

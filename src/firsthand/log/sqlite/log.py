@@ -121,7 +121,7 @@ class Log(AppendVerbs):
         mend: bool = True,
     ) -> None:
         place.check_options(read_only, create, timeout_ms, TIMEOUT_MS_MAX)
-        self.root = root.absolute()
+        self.root = self.home = root.absolute()
         self.read_only = read_only
         self.newer = False
         self._create, self._timeout_ms = create, timeout_ms

@@ -54,6 +54,7 @@ class Reader(Expansion):
     def __init__(self, root: Path, readers: Readers, artifacts: ArtifactStore, index_names: Sequence[str] = ()) -> None:
         self.index_names = tuple(index_names)
         self._root, self._readers, self._artifacts = root, readers, artifacts
+        self.store = str(root)  # by the name that people know
         self._namespaces: dict[str, int] = {}
         self._sessions: dict[int, tuple[str, str]] = {}
         self._names: dict[int, str] = {}
@@ -86,7 +87,7 @@ class Reader(Expansion):
         row = self._one(_FROM + "WHERE id = ? AND namespace = ?", (id_bytes(identifier), self.namespace_key(namespace)))
         if row is None:
             raise Unresolvable(
-                f"no event fh:{identifier} in namespace {namespace!r} of {self._root}; it may belong to another "
+                f"no event fh:{identifier} in namespace {namespace!r} of {self.store}; it may belong to another "
                 "store or namespace"
             )
         return self._event(namespace, row)

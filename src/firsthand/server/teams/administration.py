@@ -14,6 +14,7 @@ from firsthand.errors import InvalidArgument, Unresolvable
 from firsthand.log.postgres import access
 from firsthand.log.postgres.access import Row
 from firsthand.log.postgres.log import PostgresLog
+from firsthand.log.postgres.roles import owner_connection
 from firsthand.log.prepare import check_name
 from firsthand.server.teams.audit import Audit
 from firsthand.server.teams.grants import AUDIT, Right
@@ -30,7 +31,8 @@ class Administration:
     """
 
     def __init__(self, dsn: str) -> None:
-        self.log = PostgresLog(dsn)
+        with owner_connection(dsn):  # refuses any other role by its name
+            self.log = PostgresLog(dsn)
         self._audit, self._who = Audit(self.log), f"owner:{access.role_of(self.log.connections)}"
 
     def __enter__(self) -> Self:
@@ -60,7 +62,7 @@ class Administration:
             Unresolvable: there is no such key.
         """
         if prefix not in {row["prefix"] for row in self.keys()}:
-            raise Unresolvable(f"there is no key {prefix!r:.40}; firsthand store key lists them")
+            raise Unresolvable(f"there is no key {prefix!r:.40}; list them: firsthand store key --postgres ADDRESS")
         self._audit.act(self._who, "key revoked", access.revoke_key(prefix), key=prefix)
 
     def keys(self) -> list[Row]:
@@ -74,10 +76,13 @@ class Administration:
             InvalidArgument: there is no such right, or it is of nobody in the audit log.
         """
         _check_principal(principal)
+        if not namespace or not rights:
+            raise InvalidArgument(
+                f"expected a namespace and rights, of {', '.join(Right)}: firsthand store grant {principal} NAMESPACE "
+                "read"
+            )
         check_name(namespace, "namespace", empty=False)
         words = [str(_right(word)) for word in rights]
-        if not words:
-            raise InvalidArgument(f"expected rights, of {', '.join(Right)}; got none")
         if namespace == AUDIT and set(words) != {Right.READ}:
             raise InvalidArgument(f"{AUDIT} is the audit log: it can be granted to be read, and nothing else")
         act = access.grant(principal, namespace, words)
@@ -105,7 +110,8 @@ class Administration:
                 f"{AUDIT} is the audit log: it has no limit, since nothing is done that it cannot take"
             )
         if not limits or limits.keys() - set(access.LIMITS):
-            raise InvalidArgument(f"expected limits of {', '.join(access.LIMITS)}; got {', '.join(limits) or 'none'}")
+            options = ", ".join(f"--{name.removesuffix('_max').replace('_', '-')} N" for name in access.LIMITS)
+            raise InvalidArgument(f"expected at least one limit, of {options}; got {', '.join(limits) or 'none'}")
         act = access.limit(namespace, limits)
         self._audit.act(self._who, "limited", act, namespace=namespace, limits=dict(limits))
 
