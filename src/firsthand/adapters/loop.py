@@ -152,10 +152,9 @@ class Loop:
         def compacted() -> list[Any]:
             if not self._records():
                 return [*messages]
-            self._flush()
-            request = self._open().request(messages, tools=tools, system=system, contributions=contributions)
-            self._unsynced, self._compacts = None, True
-            return request.messages
+            self._synced(messages)
+            self._compacts = True
+            return self._open().request(tools=tools, system=system, contributions=contributions).messages
 
         self._unsynced = messages
         return self._safely("compact", compacted, [*messages])
@@ -175,6 +174,10 @@ class Loop:
         """Answer a call of one of them; what went wrong is a sentence for the model."""
         refused = f"{name} was not done: the memory cannot be reached now; go on without it"
         return self._safely(name, lambda: self._open().call(name, arguments, repeats=not self._compacts), refused)
+
+    def ask(self, where: str, question: Callable[[Memory], _T], otherwise: _T) -> _T:
+        """Ask the memory anything else; after a fault give ``otherwise``."""
+        return self._safely(where, lambda: question(self._host_memory()), otherwise)
 
     # the end -------------------------------------------------------------------------------------------
 
@@ -206,6 +209,11 @@ class Loop:
             self._hosted.begin()
         return self._hosted
 
+    def _host_memory(self) -> Memory:
+        self._host()
+        assert self._memory is not None, "a session has its memory"
+        return self._memory
+
     def _opened(self) -> Memory:
         if isinstance(self.store, Memory):
             return self.store
@@ -229,7 +237,10 @@ class Loop:
             return
         self._flush()
         self._unsynced = messages
-        self._open().sync(messages)
+        try:
+            self._open().sync(messages)
+        except FormatError:  # it has nothing in common with the session: all of it was replaced
+            self._open().sync(messages, anew=True)
         self._unsynced = None
 
     def _flush(self) -> None:
