@@ -80,8 +80,9 @@ class _Server:
             is_address = False
         if not is_address or parts.hostname is None:
             raise InvalidArgument(f"a server has an address such as {ADDRESS}; got {address!r:.80}")
-        if token is not None and not (token.isascii() and token.isprintable()):
-            raise InvalidArgument("a token is ASCII text of one line; got other characters: Client(address, token=...)")
+        if token is not None and not (token and token.isascii() and token.isprintable()):
+            what = "other characters" if token else "an empty text"
+            raise InvalidArgument(f"a token is ASCII text of one line; got {what}: Client(address, token=...)")
         self.address, self.timeout_s = address.rstrip("/"), timeout_s
         self.place: dict[str, Any] = {"server_address": parts.hostname, "server_port": port}
         self.namespace = environment.default_namespace() if namespace is None else namespace

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-import time
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import unquote
 
+import planted_faults
 import pytest
 import requests
 import schemathesis
-import uvicorn
 from api_calls import Call, Judge, attack
 from empty_stores import make_database
 from hypothesis import HealthCheck, Phase, given, settings
@@ -26,6 +23,7 @@ from firsthand.server.http_server import HttpServer
 from stores import SOAK
 
 CALLS = 50_000 if SOAK else 3_000
+CALLS_PLANTED = 300
 CASES = 200 if SOAK else 6
 CANARY = "xylophone-4711-of-theirs"
 
@@ -135,46 +133,30 @@ def test_the_server_for_teams_keeps_to_its_document(ours):
     assert judge.calls >= len(document["paths"])
 
 
-class Planted:
-    """An application with three faults: it raises on NUL, gives another tenant's event, or never ends."""
+def _hang(team: Team) -> None:
+    """A route never ends where a number is huge."""
 
-    def __init__(self, theirs: str) -> None:
-        self._theirs = theirs
+    async def answer(fields: Any) -> None:
+        if str(fields.get("hits_max")).startswith("9" * 19):
+            await asyncio.sleep(3)
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            return
-        body = b""
-        while (message := await receive())["type"] == "http.request":
-            body += message["body"]
-            if not message["more_body"]:
-                break
-        asked = unquote(scope["query_string"].decode("latin-1"))
-        status, answer = 400, b"{}"
-        if scope["path"] == "/v1/recall" and b"\\u0000" in body:
-            raise KeyError("\0")
-        if scope["path"] == "/v1/event" and self._theirs in asked:
-            status, answer = 200, b'{"content": "the word is %s"}' % CANARY.encode()
-        if scope["path"] == "/v1/timeline" and "99999999999" in asked:
-            await asyncio.sleep(60)
-        await send({"type": "http.response.start", "status": status, "headers": []})
-        await send({"type": "http.response.body", "body": answer})
+    planted_faults.before(team, answer)
 
 
-def test_planted_faults_are_found(monkeypatch):
-    """The same calls find a KeyError on NUL, an event of another tenant and an answer that never comes."""
-    monkeypatch.setattr("api_calls.HANG_S", 0.5)
-    theirs = "fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY"
-    config = uvicorn.Config(Planted(theirs), port=0, log_level="critical", log_config=None, lifespan="off")
-    served = uvicorn.Server(config)
-    thread = threading.Thread(target=served.run)
-    thread.start()
-    while not served.started:
-        time.sleep(0.01)
-    port = served.servers[0].sockets[0].getsockname()[1]
-    judge = Judge(f"http://127.0.0.1:{port}", {}, [CANARY])
-    attack(judge, api.document(), ["ours", theirs], 600)
-    served.force_exit = served.should_exit = True
-    thread.join()
+@pytest.mark.parametrize("server", [*installations()][-1:], indirect=True)
+@pytest.mark.parametrize(
+    ("plant", "kind"),
+    [(planted_faults.namespace_from_body, "leak"), (planted_faults.fault_on_nul, "fault"), (_hang, "hang")],
+)
+def test_planted_faults_are_found(team, monkeypatch, plant, kind):
+    """The same calls find a namespace that a body chooses, a fault on NUL, and an answer that never comes."""
+    monkeypatch.setattr("api_calls.HANG_S", 1.0)
+    theirs = team.client(team.key("bob", theirs=EVERY)).session("s").user(f"the word is {CANARY}")
+    key = team.key("alice", ours=EVERY)
+    plant(team)
+    judge = Judge(team.url, {"Authorization": f"Bearer {key}"}, [CANARY])
+    recalls = {path: about for path, about in api.document()["paths"].items() if path in {"/v1/recall", "/v1/head"}}
+    attack(judge, {"paths": recalls}, ["ours", "theirs", theirs.pointer], CALLS_PLANTED)
     judge.close()
-    assert {finding.partition(":")[0] for finding in judge.findings} == {"fault", "leak", "hang"}
+    assert {finding.partition(":")[0] for finding in judge.findings} == {kind}
+    assert team.verify("theirs").ok

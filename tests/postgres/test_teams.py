@@ -35,6 +35,7 @@ from firsthand.server.teams import identity
 from firsthand.server.teams.audit import PRINCIPALS_MAX
 from firsthand.server.teams.gateway import AT_ONCE_MAX, EXPORT, GRANTS, METADATA, OPEN
 from firsthand.server.teams.grants import AUDIT, ROUTES, TOOLS
+from firsthand.server.teams.service import TeamServer
 
 NUMBERS = itertools.count(1)
 VERBS = {verb.name: verb for verb in (*api.VERBS, api.EXPAND, api.LIVE, EXPORT, GRANTS)}
@@ -552,6 +553,13 @@ def test_the_owner_decides_by_commands(team, capsys):
     assert [
         run(*words)[0] for words in (("grant", "alice", "shop"), ("grant", "a", "b", "own"), ("limit", "shop"))
     ] == [5] * 3
+
+
+def test_the_owner_is_no_role_to_serve_with(team, tmp_path):
+    """A server for teams refuses the address of a role that no row-level security binds, and says what to do."""
+    said = "the role owner owns the store.* CREATE ROLE app LOGIN.* serve with its address"
+    with pytest.raises(InvalidArgument, match=said):
+        TeamServer(team.owner_dsn, replicas=tmp_path)
 
 
 def test_no_answer_names_a_folder_of_the_server(team):

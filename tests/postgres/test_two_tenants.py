@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import httpx
+import planted_faults
 import pytest
 from api_calls import shapes
 from empty_stores import make_database
@@ -57,7 +58,7 @@ def tenants(server, tmp_path, monkeypatch) -> Iterator[Tenants]:
         digest = event.artifact.digest.hex() if event.artifact is not None else "00" * 32
         addresses = (
             said.pointer, large.pointer, gone.pointer, said.id, f"{said.pointer}@0-40", digest, of_bob.head(),
-            "billing", "the code is", 1, 2, 5, "theirs",
+            "billing", "the code is", 1, 2, 5, "theirs", "the\0code",
         )  # fmt: skip
         yield Tenants(team, alice, bob, operator, addresses, ours.pointer)
         for namespace in ("ours", "theirs"):
@@ -80,7 +81,7 @@ def probes(document: dict[str, Any], tenants: Tenants) -> Iterator[tuple[str, st
         for method, about in methods.items():
             query = [each["name"] for each in about["parameters"] if each["in"] == "query"]
             content = about.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
-            names = [*query, *content.get("properties", ())]
+            names = [*query, *content.get("properties", ()), "namespace"]  # which no body may choose
             needed = {each["name"] for each in about["parameters"] if each.get("required")} | {
                 *content.get("required", ())
             }
@@ -95,9 +96,10 @@ def probes(document: dict[str, Any], tenants: Tenants) -> Iterator[tuple[str, st
                     yield method, path, members
 
 
-def walk(tenants: Tenants, key: str, **headers: str) -> dict[str, set[int]]:
-    """Send every probe; give the routes whose answers held the canary, with their statuses."""
+def walk(tenants: Tenants, key: str, only: str = "") -> dict[str, set[int]]:
+    """Send every probe, or those of one route; give the routes whose answers held the canary, with their statuses."""
     document = tenants.team.ask(key, "GET", "/v1/openapi.json").json()
+    document["paths"] = {path: about for path, about in document["paths"].items() if only in {"", path}}
     leaks: dict[str, set[int]] = {}
     for method, path, members in probes(document, tenants):
         if path in {"/v1/live", "/v1/erase", "/v1/sync/erase"} and key == tenants.bob:
@@ -105,9 +107,9 @@ def walk(tenants: Tenants, key: str, **headers: str) -> dict[str, set[int]]:
         if path == "/v1/live":
             members |= {"after": "x"}
         if method == "get":
-            answer = tenants.team.ask(key, "GET", f"{path}?{urlencode(members)}", **headers)
+            answer = tenants.team.ask(key, "GET", f"{path}?{urlencode(members)}")
         else:
-            answer = tenants.team.ask(key, "POST", path, members, **headers)
+            answer = tenants.team.ask(key, "POST", path, members)
         if answer.status_code == 500:
             leaks.setdefault(f"fault: {path} {members}", set()).add(500)
         if has_canary(answer.content) or has_canary(repr(answer.headers).encode()):
@@ -170,6 +172,40 @@ def test_no_tool_answers_with_a_word_of_the_other_tenant(tenants):
     assert {"recall", "expand", "timeline"} <= found[tenants.bob]
 
 
+def counted_words(tenants: Tenants) -> list[str]:
+    """Give the words of a tenant that stand among the numbers."""
+    page = tenants.team.ask(tenants.operator, "GET", "/metrics")
+    assert page.status_code == 200
+    return [word for word in (CANARY, "theirs", "billing", "bob") if word in page.text]
+
+
+def test_planted_faults_are_found_by_the_walk(tenants):
+    """The walk finds a namespace that a body chooses, a fault on NUL, a tenant's words in the log and in a number.
+
+    Fails on: a walk that sends no namespace in a body, no NUL, or does not look at the log.
+    """
+    team = tenants.team
+    app, of = team.gateway._app, team.gateway._spaces.of
+
+    def mended() -> None:
+        team.gateway._app, team.gateway._spaces.of = app, of
+
+    assert (walk(tenants, tenants.alice, "/v1/recall"), team.logged, counted_words(tenants)) == ({}, [], [])
+    planted_faults.namespace_from_body(team)
+    assert walk(tenants, tenants.alice, "/v1/recall") == {"/v1/recall": {200}}
+    mended()
+    planted_faults.fault_on_nul(team)
+    assert {statuses == {500} for statuses in walk(tenants, tenants.alice, "/v1/recall").values()} == {True}
+    mended()
+    planted_faults.words_in_log(team)
+    planted_faults.names_in_metrics(team)
+    walk(tenants, tenants.bob, "/v1/facts")
+    assert has_canary("\n".join(team.logged).encode())
+    assert counted_words(tenants) == ["theirs"]
+    mended()
+    team.logged.clear()
+
+
 def test_what_is_counted_names_nobody(tenants):
     """The numbers are for an operator, and hold no word or name of a tenant; nor does what anybody may read.
 
@@ -177,10 +213,7 @@ def test_what_is_counted_names_nobody(tenants):
     """
     team = tenants.team
     assert team.ask(tenants.alice, "GET", "/metrics").status_code == 403
-    page = team.ask(tenants.operator, "GET", "/metrics")
-    assert page.status_code == 200
-    for word in (CANARY, "theirs", "billing", "bob"):
-        assert word not in page.text
+    assert counted_words(tenants) == []
     for path in ("/healthz", "/readyz", "/.well-known/oauth-protected-resource", "/nothing", "/mcp", "/v1/nothing"):
         for key in ("", tenants.alice):
             answer = team.ask(key, "GET", path)

@@ -194,7 +194,7 @@ def test_no_server_and_a_wrong_token_are_said(server, namespace):
     for address in ("notes", "http://[::1", "http://memory.example:port", "http://a\nb"):
         with pytest.raises(InvalidArgument, match="address"):
             Client(address, token="x")
-    for token in ("bäd", "two\nlines"):
+    for token in ("bäd", "two\nlines", ""):
         with pytest.raises(InvalidArgument, match="a token is ASCII"):
             Client(server.url, token=token)
     with Client(server.url + "/static", token="x") as client, pytest.raises(ServerFailed, match="expected GET"):

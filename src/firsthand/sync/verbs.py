@@ -22,6 +22,7 @@ from firsthand.context.quotes import quoting
 from firsthand.errors import InvalidArgument, StoreBusy, StoreDamaged, StoreFull
 from firsthand.event import Artifact, Kind
 from firsthand.log.disk import open_locked
+from firsthand.log.prepare import check_name
 from firsthand.log.rows import erased_by
 from firsthand.memory import Memory
 from firsthand.value import asdict
@@ -194,7 +195,7 @@ def _pairs(items: Any) -> list[tuple[str, int]]:
     for item in _list(items):
         match item:
             case [str(session), int(sequence)] if 0 <= sequence < 1 << 62 and sequence is not True:
-                pairs.append((session, int(sequence)))
+                pairs.append((check_name(session, "session", empty=False), int(sequence)))
             case _:
                 raise InvalidArgument(f"expected pairs of a session and a sequence; got {item!r:.80}")
     return pairs

@@ -60,7 +60,7 @@ def concerns(db: psycopg.Connection) -> Iterator[Concern]:
             "degraded", "synchronous_commit is off by default; Firsthand turns it on for its own connections alone",
             "set synchronous_commit = on",
         )  # fmt: skip
-    yield from _rights(db)
+    yield from rights(db)
     is_citus = db.execute("SELECT FROM pg_extension WHERE extname = 'citus'").fetchone() is not None
     yield from _security(db, is_citus=is_citus)
     if db.execute("SELECT pg_is_in_recovery()").fetchone() == (True,):
@@ -72,7 +72,8 @@ def concerns(db: psycopg.Connection) -> Iterator[Concern]:
             yield Concern("degraded", f"{name} is {late} behind: a failover to it would lose that", "look at its log")
 
 
-def _rights(db: psycopg.Connection) -> Iterator[Concern]:
+def rights(db: psycopg.Connection) -> Iterator[Concern]:
+    """Yield why row-level security does not bind this connection's role."""
     row = db.execute(_ROLE, (SCHEMA,)).fetchone()
     if row is None:
         return

@@ -12,9 +12,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from firsthand import Memory, StoreBusy
+from firsthand import InvalidArgument, Memory, StoreBusy
 from firsthand.errors import StoreReplaced
 from firsthand.log.disk import make_private
+from firsthand.log.postgres.condition import rights
+from firsthand.log.postgres.log import PostgresLog
 from firsthand.log.postgres.reader import number_of
 from firsthand.log.postgres.replica import ReplicatedLog
 from firsthand.log.postgres.replicas import Replicas
@@ -26,11 +28,25 @@ WAIT_S = 5.0
 
 
 class TenantReplicas(Replicas):
-    """Replicas whose namespaces share no folder for a machine's own files."""
+    """Replicas whose namespaces share no folder for a machine's own files.
+
+    Raises:
+        InvalidArgument: row-level security does not bind the role of the address.
+    """
+
+    def __init__(self, address: str, home: Path, folder: Path, bytes_max: int) -> None:
+        super().__init__(address, home, folder, bytes_max)
+        try:
+            _check_role(self.engine)
+        except BaseException:
+            self.close()
+            raise
 
     def open_log(self, namespace: str, *, shared: bool = True, **options: Any) -> ReplicatedLog:
         """Open a namespace."""
         log = super().open_log(namespace, shared=shared, **options)
+        if log.engine is not self.engine:  # of another primary
+            _check_role(log.engine)
         log.home = log.root.with_name(f"{number_of(namespace):016x}.home")
         make_private(log.home)
         return log
@@ -95,6 +111,15 @@ class Spaces(Stores):
 
     def _identity(self, call: Call) -> tuple[int, int]:
         return 0, number_of(call.namespace)
+
+
+def _check_role(engine: PostgresLog) -> None:
+    with engine.connections.use() as db:
+        for concern in rights(db):
+            raise InvalidArgument(
+                f"expected the address of a role that owns nothing, for a server for many: {concern.what}; "
+                f"{concern.remedy}, and serve with its address"
+            )
 
 
 def _followed(memory: Memory) -> int:
