@@ -4,6 +4,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 BIN := .venv/bin
 DATA ?= ../shared/data
 SOAKED := -rP --show-capture=stdout --durations=20
+LONGER = tests/faults tests/properties $(shell grep -rlE 'hypothesis|SOAK' --include='test_*.py' tests packages/firsthand-evals/tests | grep -vE 'tests/(faults|properties|postgres)/')
 
 .PHONY: demo test test-postgres conformance conformance-ci lint bench bench-postgres quality soak docs clean
 .DELETE_ON_ERROR:
@@ -41,7 +42,7 @@ quality: .venv/ready-bench .venv-peers/ready  ## what recall finds, beside basel
 	$(BIN)/python bench/needles_bench.py --data $(DATA)
 
 soak: .venv/ready-postgres  ## the fault tests at full length: every bit, every cut, longer kill loops (PART=one file of them)
-	FIRSTHAND_SOAK=1 $(BIN)/python -m pytest -n 2 --dist worksteal $(SOAKED) $(or $(PART),tests/faults tests/properties tests/log/test_salvage.py tests/sync/test_interleavings.py tests/server/test_inspector_pages.py)
+	FIRSTHAND_SOAK=1 $(BIN)/python -m pytest -n 2 --dist worksteal $(SOAKED) $(or $(PART),$(LONGER))
 	test -n "$(PART)" || FIRSTHAND_SOAK=1 $(BIN)/python -m pytest -n 2 --dist loadfile $(SOAKED) tests/postgres
 
 docs: .venv/ready-dev  ## write the reference of commands and of public names anew

@@ -21,7 +21,7 @@ from hook_runs import Hooked  # noqa: E402
 from stores import SOAK, assert_whole, open_log  # noqa: E402 - its asserts are to be told in full
 
 # The same examples in every run: a failure is there for everybody, and nothing is kept between runs.
-settings.register_profile("firsthand", deadline=None, derandomize=not SOAK, max_examples=1_000 if SOAK else 50)
+settings.register_profile("firsthand", deadline=None, derandomize=not SOAK, max_examples=1_000 if SOAK else 20)
 settings.load_profile("firsthand")
 
 

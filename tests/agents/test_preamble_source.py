@@ -229,19 +229,19 @@ def test_both_work_when_the_index_is_broken(agent, memory):
 
 
 def test_a_long_session_is_read_at_its_ends_only(agent, memory):
-    """Of a session of 20,000 events and 300 episodes the preamble and the cues are made in a bounded time."""
+    """Of a session of 6,000 events and 100 episodes the preamble and the cues are made in a bounded time."""
     agent.enrol("long")
-    for start in range(0, 20_000, 5_000):
+    for start in range(0, 6_000, 3_000):
         drafts = [
             Draft(Kind.TOOL_RESULT if n % 5 else Kind.USER_MESSAGE,
                   f"please look at line {start + n} of the log file".encode(), trust=Trust.TRUSTED)
-            for n in range(5_000)
+            for n in range(3_000)
         ]  # fmt: skip
         memory.append(drafts, session="long")
-    for one in made("noument", total=300):
+    for one in made("noument", total=100):
         episode(agent, one.name, one.session, "\n".join(one.said) * 20)
     assert (
-        "requests in the 1,040 of 20,000 events that were read\n- user: \u201cplease look at line 0 of the log"
+        "requests in the 1,040 of 6,000 events that were read\n- user: \u201cplease look at line 0 of the log"
         in agent.preamble().text
     )
     start = time.process_time()

@@ -1,4 +1,4 @@
-"""Ten thousand events, fifty compactions and more: nothing is lost, and the markers stay few."""
+"""Thousands of events, fifty compactions and more: nothing is lost, and the markers stay few."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def messages_of(turn, words=24):
 
 @pytest.fixture(scope="module")
 def long_session(tmp_path_factory):
-    """Give a store whose session had 4,000 events under a window of 6,000 tokens, and the handle that saw it."""
+    """Give a store whose session had 2,000 events under a window of 4,100 tokens, and the handle that saw it."""
     with Memory.open(tmp_path_factory.mktemp("long") / "store") as memory:
-        window = memory.session("s").window(Budget(6_000, hot_turns=2), pull=False)
-        for first in range(0, 1_000, 4):
+        window = memory.session("s").window(Budget(4_100, hot_turns=2), pull=False)
+        for first in range(0, 500, 4):
             window.add([message for turn in range(first, first + 4) for message in messages_of(turn)])
             request = window.request()
-            assert request.tokens <= 6_000
+            assert request.tokens <= 4_100
         yield memory, window
         assert memory.verify().ok
 
@@ -56,7 +56,7 @@ def test_every_evicted_byte_is_read_back(long_session):
         covering = [m for m in state.markers if m.first_position <= event.position <= m.last_position]
         assert event.id in shown or len(covering) == 1
         assert memory.expand(f"fh:{event.id}") == event.content
-    assert count == 4_000
+    assert count == 2_000
 
 
 def test_the_markers_of_many_compactions_are_few_and_hint_at_all_of_it(long_session):
@@ -76,7 +76,7 @@ def test_the_markers_of_many_compactions_are_few_and_hint_at_all_of_it(long_sess
 def test_another_handle_reads_little_and_knows_the_same(long_session):
     """A handle opened on the long session has the same window, task state and prompt."""
     memory, window = long_session
-    again = memory.session("s").window(Budget(6_000, hot_turns=2), pull=False)
+    again = memory.session("s").window(Budget(4_100, hot_turns=2), pull=False)
     assert again.state == window.state
     assert again.task == window.task
     assert again.request().body == window.request().body
@@ -87,7 +87,7 @@ def test_the_receipts_add_up_to_what_left(long_session):
     _, window = long_session
     receipts = [*window.receipts()]
     left = sum(one.events for receipt in receipts for one in receipt.left)
-    assert left + len(window.state.items) == 4_000
+    assert left + len(window.state.items) == 2_000
     totals = receipts[-1].totals
     assert totals.drawn >= len(receipts)
     assert totals.recalled == totals.expanded == totals.drawn

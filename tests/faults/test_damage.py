@@ -107,7 +107,7 @@ def test_every_flipped_bit_is_noticed_or_harmless(small, quick_path, part):
     file = root / DATABASE_FILE
     good = file.read_bytes()
     found = 0
-    places = range(part, len(good), 4 if SOAK else 12)  # the long form flips each of them
+    places = range(part, len(good), 4 if SOAK else 20)  # the long form flips each of them
     for at in places:
         if not SOAK and not good[at] and not any(good[max(0, at - 40) : at + 40]):
             continue  # in the middle of free space

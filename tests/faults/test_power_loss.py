@@ -23,7 +23,7 @@ def recorded_run(root: Path, ledger: Ledger, synchronous: str = "") -> None:
     if synchronous:
         log.writer.pragma("synchronous", synchronous)
     log.writer.wal_autocheckpoint(12)
-    for number in range(14 if not SOAK else 60):
+    for number in range(60 if SOAK else 10):
         contents = [
             f"event {number} part {part} ".encode() * (40 if number % 5 == 2 else 1) for part in range(1 + number % 3)
         ]

@@ -128,7 +128,7 @@ def fair_round(root, writers, seconds):
 
 def test_eight_processes_write_at_once(tmp_path):
     """Eight processes at once: no lock error, each event once, progress for each in every second, shared commits."""
-    seconds = 10 if SOAK else 3
+    seconds = 10 if SOAK else 2
     for number in range(ROUNDS):
         root = tmp_path / f"store {number}"
         open_log(root).close()
@@ -142,7 +142,7 @@ def test_eight_processes_write_at_once(tmp_path):
 
 def test_a_writer_of_large_batches_is_not_starved(tmp_path):
     """One process whose batches are too large to be committed by others makes progress beside seven quick ones."""
-    seconds = 10 if SOAK else 3
+    seconds = 10 if SOAK else 2
     for number in range(ROUNDS):
         root = tmp_path / f"store {number}"
         open_log(root).close()

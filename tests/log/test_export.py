@@ -44,7 +44,7 @@ def filled(log) -> None:
     log.append(record.make(raw, [Draft(Kind.NOTE, b"some text of it")]).drafts, namespace="default", session="s0")
     large = bytes(range(256)) * 200
     holders = log.append([Draft(Kind.NOTE, large), Draft(Kind.NOTE, large)], namespace="default", session="s1")
-    log.append([Draft(Kind.NOTE, os.urandom(2_000_000))], namespace="default", session="s1")
+    log.append([Draft(Kind.NOTE, os.urandom((1 << 20) + 1))], namespace="default", session="s1")
     log.append([Draft(Kind.NOTE, b"of another tenant")], namespace="other", session="s0")
     log.erase("default", [holders[0].id, next(log.reader.events("default")).id])
 

@@ -196,7 +196,7 @@ def test_a_leaf_whose_cells_are_not_listed_is_searched(tenants, quick_path):
     start = (_pages(file, "event")[0] - 1) * PAGE
     assert good[start] == 0x0D
     for place in range(start, start + 8 + 2 * 10):
-        for bit in range(8):
+        for bit in range(8) if SOAK else (place % 8, (place + 3) % 8):
             file.write_bytes(good[:place] + bytes((good[place] ^ 1 << bit,)) + good[place + 1 :])
             assert _salvaged(root) == lines, (place - start, bit)
 

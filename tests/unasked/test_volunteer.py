@@ -40,7 +40,10 @@ def test_only_the_funnel_makes_what_is_shown():
     """No module but the funnel calls its maker, and every answer of a hook takes its text."""
     makers, plain = [], []
     for path in sorted(SOURCE.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        if "nasked(" not in text and "HookReply(" not in text:
+            continue
+        tree = ast.parse(text)
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
         names = {ast.unparse(call.func).rpartition(".")[2] for call in calls}
         if names & {"Unasked", "_unasked"}:

@@ -12,7 +12,7 @@ from terminal import shell  # noqa: F401 - a fixture
 from firsthand import Memory
 
 SOAK = bool(os.environ.get("FIRSTHAND_SOAK"))
-settings.register_profile("firsthand", deadline=None, derandomize=not SOAK, max_examples=1_000 if SOAK else 150)
+settings.register_profile("firsthand", deadline=None, derandomize=not SOAK, max_examples=1_000 if SOAK else 50)
 settings.load_profile("firsthand")
 
 
