@@ -18,6 +18,7 @@ import pytest
 from firsthand import moment
 from firsthand.errors import AppendError, StoreBusy
 from firsthand.event import Draft, Kind
+from firsthand.log.postgres import connection
 from firsthand.log.postgres.log import PostgresLog
 from firsthand.log.postgres.reader import number_of
 from firsthand.log.postgres.tenant import Ticket
@@ -146,8 +147,25 @@ def test_a_connection_that_is_lost_while_a_transaction_is_undone_is_a_busy_store
                 other.execute("SELECT pg_terminate_backend(%s, 10000)", (db.info.backend_pid,))
             raise psycopg.Rollback
 
-    with pytest.raises(StoreBusy, match="Retry with the same ids"):
+    with pytest.raises(StoreBusy, match="retry with the same ids"):
         undo()
+
+
+def test_a_server_that_was_away_for_long_is_used_as_soon_as_it_is_back(server, dsn, monkeypatch):
+    """Who waits for it is served soon after, not after as long again as it was away."""
+    monkeypatch.setattr(connection, "RECONNECT_S", 1.0)
+    log = PostgresLog(dsn)
+    log.append(note("before"), namespace="shop", session="s")
+    server.kill()
+    with pytest.raises(StoreBusy):
+        log.append(note("not sent"), namespace="shop", session="s")
+    appended = started(lambda: log.append(note("after"), namespace="shop", session="s"))
+    time.sleep(8.5)
+    server.start()
+    assert appended.result(4)
+    assert texts(log) == ["before", "after"]
+    assert_whole(log)
+    log.close()
 
 
 def test_a_child_appends_though_its_parent_was_appending(engine):

@@ -38,6 +38,8 @@ from .roles import APPLICATION, SCHEMA, connecting
 
 POOL_MAX = 8
 TIMEOUT_S = 30.0
+RECONNECT_S = 8.0
+"""The pool tries again ever more seldom for so long; then it begins anew: a server that is back is soon seen."""
 OVER_LIMIT, DAY_S = "FH001", 86_400
 """The state of an append that `append` refused for a limit of its namespace."""
 MOVED = "FH003"
@@ -74,7 +76,8 @@ class Connections:
             _POOL_LOG.addHandler(logging.NullHandler())
         self._pool = ConnectionPool(
             self._dsn, min_size=1, max_size=self._size_max, timeout=self.timeout_s, open=False,
-            configure=self._configure, check=_check,
+            configure=self._configure, check=_check, reconnect_timeout=RECONNECT_S,
+            reconnect_failed=ConnectionPool.check,
         )  # fmt: skip
         self._pool.open()
         self.closed = False
