@@ -58,6 +58,7 @@ BROAD_HANDLERS_THAT_ANSWER: dict[str, str] = {  # "path:function" of a door's ou
     "server/teams/gateway.py:__call__": "the outermost frame of a request; its class and place are logged, no words",
     "adapters/loop.py:_safely": "a framework's run does not end by our fault; it is logged, kept and told",
     "proxy/exchange.py:converse": "the outermost frame of a request; it is passed through, and the header says why",
+    "proxy/exchange.py:_recorded": "the request has gone out; the header says that it was not recorded, and why",
     "proxy/exchange.py:_settle": "what a model said is its client's whatever our store does; the class is logged",
     "server/daemon_jobs.py:_run": "the outermost frame of the thread of jobs; the fault is logged, then tried again",
 }

@@ -96,6 +96,50 @@ def test_a_client_that_writes_its_answers_otherwise(format_, tmp_path):
     assert list(sessions(tmp_path / "store").values()) == [2]
 
 
+@pytest.mark.parametrize("named", [True, False])
+@each
+def test_a_list_that_was_trimmed(format_, named, tmp_path):
+    """A list without its head goes on in its session; what left it leaves the window, and stays in the log."""
+    with running(tmp_path / "store") as run:
+        client = Client(run, format_)
+        if named:
+            client.headers = {"x_firsthand_session": "trimmed"}
+        for number in range(4):
+            run.stub.script.append(Said(f"Answer {number}."))
+            client.say(f"Question {number}.")
+        client.list = client.list[-4:]
+        run.stub.script += [Said("Hm.", (("r1", "recall", {"query": "Question 0"}),)), Said("Answer 4.")]
+        assert client.say("Question 4.")["text"] == "Hm.\n\nAnswer 4."
+        sent = json.dumps(run.stub.bodies[-1])
+        assert sent.count('"Question 3.') == sent.count('"Question 4.') == 1
+        assert "Question 0." in sent.split("answer of recall")[1], "it is recalled"
+        client.say("Question 5.")
+        assert json.dumps(run.stub.bodies[-1]).count("answer of recall") == 1
+        assert [fault for body in run.stub.bodies for fault in faults(body, format_)] == []
+    [(name, turns)] = sessions(tmp_path / "store").items()
+    assert (name == "trimmed") is named
+    assert turns == 6
+    with Memory(tmp_path / "store") as memory:
+        texts = [event.text for event in memory.events(name) if event.kind == "user_message"]
+    assert [text for text in texts if text.startswith("Question")] == [f"Question {number}." for number in range(6)]
+
+
+@each
+def test_another_branch(format_, tmp_path):
+    """A list that goes on from the middle of a conversation is another conversation, and the first one stays whole."""
+    with running(tmp_path / "store") as run:
+        client = Client(run, format_)
+        for number in range(3):
+            run.stub.script.append(Said(f"Answer {number}."))
+            client.say(f"Question {number}.")
+        branch = Client(run, format_)
+        branch.list = client.list[:-2]
+        branch.say("Another question.")
+        client.say("The next question.")
+        assert "Another" not in json.dumps(run.stub.bodies[-1])
+    assert sorted(sessions(tmp_path / "store").values()) == [3, 4]
+
+
 def test_a_request_that_is_sent_again(tmp_path):
     """A request whose answer failed is the same conversation when it comes again, and is not appended twice."""
     with running(tmp_path / "store") as run:
@@ -225,6 +269,20 @@ def test_a_failure_of_ours(tmp_path):
         assert run.stub.requests[-1]["data"] == run.client.build_request("POST", "/", json=client.body()).content
         response = run.post("openai-chat", {**client.body(), "n": 2})
         assert response.headers["x-firsthand"] == "passed through; it asks for several choices (n)"
+
+
+def test_a_store_that_fails_while_the_upstream_thinks(tmp_path):
+    """Where the store fails after the request has gone out the header says so, and the session is read anew."""
+    with running(tmp_path / "store") as run:
+        client = Client(run, "openai-chat")
+        client.say("One.")
+        (tmp_path / "store").rename(tmp_path / "gone")
+        client.list.append({"role": "user", "content": "Two."})
+        response = run.post("openai-chat", client.body())
+        assert response.json()["choices"][0]["message"]["content"] == "ok"
+        assert response.headers["x-firsthand"].startswith("not recorded; ")
+        assert run.post("openai-chat", client.body()).headers["x-firsthand"].startswith("passed through; ")
+        assert run.stub.requests[-1]["data"] == run.client.build_request("POST", "/", json=client.body()).content
 
 
 @each

@@ -240,7 +240,7 @@ class Answer:
                 call.is_ours = _name(call.fields) in self._own
         whole = self._reason in ("tool_calls", "function_call", "stop") or bool(self.ended and self._calls)
         calls = [call for call in self._calls.values() if whole or not call.is_ours]
-        fields = {"role": "assistant", "content": None, **self._message}
+        fields = {"role": "assistant", **self._message, "content": self._message.get("content") or None}
         if calls:
             fields["tool_calls"] = [{"type": "function", **call.fields} for call in calls]
         said = bool(calls or len(plain(fields)) > 2 or fields["content"])

@@ -11,13 +11,15 @@ knows no network.
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from firsthand import Memory, Session, moment
-from firsthand.context.session_window import SessionWindow
+from firsthand.context.request import Request
+from firsthand.context.session_window import SessionWindow, counter_of
 from firsthand.context.tools import NAMES
 from firsthand.errors import FirsthandError
 from firsthand.event import Kind, Trust
@@ -29,6 +31,7 @@ from firsthand.value import value
 
 CONVERSATIONS_MAX = 256  # that are known without reading the log
 NUMBERED_MAX = 32  # sessions that began alike and are looked up after a start
+MARKS_MAX = 8  # states of a list that it is found by
 CUT_SHORT = "cut_short"
 """The fact in an event's meta which says why an answer has no end."""
 
@@ -54,19 +57,29 @@ class Conversation:
 
     def __init__(self, session: Session, dialect: Dialect) -> None:
         self.session, self.dialect = session, dialect
-        self.entries: list[Entry] = []
         self.lock = threading.Lock()
+        self.calls: set[str] = set()  # ids of calls of our tools
+        self.entries = dialect.entries(session.messages(dialect.FORMAT), NAMES, self.calls)
         self.answers = 0  # that are on their way
         self.window: SessionWindow | None = None
+        self.is_whole = False  # nothing has left the window, as far as is known
+        self.tokens = 0  # that the next request has at most, but for what is new in it
         self.responses: OrderedDict[str, tuple[str, tuple[Message, ...]]] = OrderedDict()
         self.marks: list[bytes] = []
-        self.calls: set[str] = set()  # ids of calls of our tools
 
     def took(self, messages: Sequence[Message], own: frozenset[str]) -> None:
-        """Know messages that are in the log now."""
-        before = self.entries[-1:]
-        again = [message for entry in before for message in entry.messages]
+        """Know messages that follow in the log."""
+        again = [message for entry in self.entries[-1:] for message in entry.messages]
         self.entries[-1:] = self.dialect.entries([*again, *messages], own, self.calls)
+        self.tokens += self.size_of(messages)
+
+    def size_of(self, messages: Sequence[Message]) -> int:
+        """Estimate the tokens of messages, not under what the window counts."""
+        return counter_of(self.dialect.FORMAT)(json.dumps(messages, ensure_ascii=False))
+
+    def goes_on(self, entries: Sequence[Entry]) -> bool:
+        """Say whether a list begins with all that is known."""
+        return [entry.key for entry in entries[: len(self.entries)]] == [entry.key for entry in self.entries]
 
 
 class Turn:
@@ -75,62 +88,102 @@ class Turn:
     Attributes:
         body: what is sent now.
         own: names of our tools that the model may call in it.
+        is_recorded: what is new is in the log; else `record` puts it there while the upstream is asked.
     """
 
-    def __init__(self, conversations: Conversations, conversation: Conversation, asked: Asked) -> None:
-        self._all, self.conversation, self._asked = conversations, conversation, asked
+    def __init__(self, every: Conversations, conversation: Conversation, asked: Asked, entries: list[Entry]) -> None:
+        self._all, self.conversation, self._asked, self._entries = every, conversation, asked, entries
+        self.changes = every.options.window  # another body is sent than the one that came
         self.body: Message = asked.body
         self.own: frozenset[str] = frozenset()
+        self.is_recorded = self._is_lost = False
         self._window: SessionWindow | None = None
-        self._is_plain = True  # nothing has left: what is sent is the client's list, grown
+        self._is_plain = True  # what is sent is the client's list, grown
         self._withheld: tuple[Message, ...] = ()
+        self._new: list[Message] = []
+        self._whole: list[Message] | None = None  # the list, where the window is to find out what is new
 
-    @property
-    def changes(self) -> bool:
-        """Say whether another body is sent than the one that came."""
-        return self._all.options.window
-
-    @property
-    def session(self) -> str:
-        """The session's name."""
-        return self.conversation.session.name
-
-    def begin(self, new: list[Message]) -> None:
-        """Append what is new, and make the request."""
-        conversation, asked = self.conversation, self._asked
-        if not self._all.options.window:
-            self._append(new)
-            conversation.took(new, self.own)
+    def begin(self) -> None:
+        """Make the request, at once where the client's own list goes out; else what is new is recorded first."""
+        conversation, asked, entries = self.conversation, self._asked, self._entries
+        known = 0 if asked.stands_on else len(conversation.entries)
+        goes_on = bool(asked.stands_on) or conversation.goes_on(entries)
+        if not goes_on:  # trimmed, or rewritten in front of where the session stands
+            stored = {entry.key: entry for entry in conversation.entries}
+            known, self._entries = 0, [stored.get(entry.key, entry) for entry in entries]
+            entries = [entry for entry in self._entries if self.changes or entry.key not in stored]
+        self._new = [message for entry in entries[known:] for message in entry.messages]
+        is_first = not conversation.entries and len(self._new) > 1  # who said the others when, nobody knows
+        self._whole = self._new if self.changes and (is_first or not goes_on) else None
+        if self.changes:
+            self._window = self._all.window_of(conversation, asked)
+            self.own = frozenset(map(tool_name, self._window.tools))
+        is_quick = goes_on and not asked.stands_on and self._is_small()
+        if goes_on:
+            conversation.took(self._new, self.own)
+        else:
+            conversation.entries = list(self._entries)
+        if not self.changes:
             return
-        self._window = window = self._all.window_of(conversation, asked)
-        self.own = frozenset(map(tool_name, window.tools))
-        is_first = not conversation.entries and len(new) > 1  # who said the others when, nobody knows
-        if not is_first:
-            window.add(new)
-        conversation.took(new, self.own)
-        if asked.stands_on:
-            self.body = self._chained(window.tools)
-            return
-        request = window.request(
-            new if is_first else None, tools=asked.tools, system=asked.system, model=asked.model
-        )  # fmt: skip
-        self._write(window, request.messages)
+        if is_quick:
+            self._write(None)
+        elif asked.stands_on:
+            self._recorded()
+            self.body = self._chained()
+        else:
+            self._write(self._recorded())
 
-    def _write(self, window: SessionWindow, messages: list[Message]) -> None:
+    def _is_small(self) -> bool:
+        """Say whether all certainly fits, so that the request need not wait for the window."""
+        conversation = self.conversation
+        if self._window is None or not conversation.is_whole:
+            return False
+        budget, size = self._window.budget, conversation.size_of(self._new)
+        return size < budget.item_tokens_max and conversation.tokens + size < budget.high_tokens
+
+    def record(self) -> None:
+        """Put what is new into the log, and make its anatomy."""
+        with self.conversation.lock:
+            self._recorded()
+
+    def lose(self) -> None:
+        """Know that what is new could not be recorded: neither is what follows, and the session is read anew."""
+        self._is_lost = True
+        self._all.forget(self.conversation)
+
+    def _recorded(self) -> Request | None:
+        asked, conversation, window = self._asked, self.conversation, self._window
+        self.is_recorded = True
+        if window is None or asked.stands_on:
+            self._append(self._new)
+            return None
+        if self._whole is None:
+            window.add(self._new)
+        request = window.request(self._whole, anew=True, tools=asked.tools, system=asked.system, model=asked.model)
+        conversation.tokens, conversation.is_whole = request.tokens, is_whole(window)
+        return request
+
+    def _write(self, request: Request | None) -> None:
         """Write the body: the client's own list while nothing has left, else that of the window."""
-        entries, asked, dialect = self.conversation.entries, self._asked, self.conversation.dialect
-        theirs = dialect.entries(asked.messages, (), set())
-        self._is_plain = is_whole(window) and len(entries) == len(theirs)
+        conversation, asked, dialect, window = self.conversation, self._asked, self.conversation.dialect, self._window
+        assert window is not None, "a body is written where there is a window"
+        entries = conversation.entries
+        self._is_plain = request is None or (len(self._entries) == len(entries) and conversation.is_whole)
+        messages = [] if request is None else request.messages
         if self._is_plain:
-            both = zip(entries, theirs, strict=True)
+            both = zip(entries, dialect.entries(asked.messages, (), set()), strict=True)
             messages = [message for ours, own in both for message in (ours if ours.hidden else own).messages]
         self.body = dialect.write(asked, messages, window.tools, composed=not self._is_plain)
 
-    def _chained(self, schemas: list[Message]) -> Message:
+    def _chained(self) -> Message:
         """Write a request that stands on a response which the upstream keeps."""
-        named, results_ = self.conversation.responses.get(self._asked.stands_on, (self._asked.stands_on, ()))
-        body = self.conversation.dialect.write(self._asked, [*results_, *self._asked.messages], schemas, composed=False)
+        assert self._window is not None, "a body is written where there is a window"
+        named, answers = self.conversation.responses.get(self._asked.stands_on, (self._asked.stands_on, ()))
+        messages = [*answers, *self._asked.messages]
+        body = self.conversation.dialect.write(self._asked, messages, self._window.tools, composed=False)
         return {**body, "previous_response_id": named}
+
+    # our tools ---------------------------------------------------------------------------------------
 
     def go_on(self, reply: Reply, *, last: bool) -> None:
         """Answer the calls of our tools in a reply, and make the request that goes on behind them.
@@ -138,27 +191,40 @@ class Turn:
         Args:
             last: no tool may be called any more.
         """
+        dialect, window = self.conversation.dialect, self._window
+        assert window is not None, "our tools are offered where there is a window"
         with self.conversation.lock:
             try:
                 answers = self._answered(reply)
             except (FirsthandError, OSError) as error:  # nothing of ours ends an answer that has begun
                 answers = self._refused(reply, type(error).__name__)
-            body = self.conversation.dialect.continued(self.body, reply, answers)
+            body = dialect.continued(self.body, reply, answers)
             if not self._asked.stands_on:
-                body = self._within_budget(body)
-            self.body = self.conversation.dialect.without_tools(body) if last else body
+                body = self._within_budget(window, body)
+            self.body = dialect.without_tools(body) if last else body
 
-    def _within_budget(self, body: Message) -> Message:
+    def _within_budget(self, window: SessionWindow, body: Message) -> Message:
         """Give the body of the window where something of it has left, else the one that has only grown."""
-        assert self._window is not None, "our tools are offered where there is a window"
         try:
-            request = self._window.request()
+            request = window.request()
         except (FirsthandError, OSError):  # what was answered goes on as it is
             return body
-        if self._is_plain and is_whole(self._window):
+        self.conversation.tokens, self.conversation.is_whole = request.tokens, is_whole(window)
+        self._is_plain = self._is_plain and self.conversation.is_whole
+        if self._is_plain:
             return body
-        self._is_plain = False
-        return self.conversation.dialect.write(self._asked, request.messages, self._window.tools, composed=True)
+        return self.conversation.dialect.write(self._asked, request.messages, window.tools, composed=True)
+
+    def _answered(self, reply: Reply) -> list[Message]:
+        """Answer calls of our tools; calls and answers are appended together."""
+        window = self._window
+        assert window is not None, "our tools are offered where there is a window"
+        if self._is_lost:
+            return self._refused(reply, "the store failed")
+        answers = [answer for message in reply.messages for answer in window.answer(message)]
+        window.add([*reply.messages, *answers])
+        self.conversation.took([*reply.messages, *answers], self.own)
+        return answers
 
     def _refused(self, reply: Reply, why: str) -> list[Message]:
         """Say to the model that its calls of our tools failed."""
@@ -166,23 +232,14 @@ class Turn:
         ours = [call for message in reply.messages for call in calls(message, name) if call.name in self.own]
         return results([Result(call, f"degraded: {call.name} failed ({why})", is_error=True) for call in ours], name)
 
-    def _answered(self, reply: Reply) -> list[Message]:
-        """Answer calls of our tools; calls and answers are appended together."""
-        window, conversation = self._window, self.conversation
-        assert window is not None, "our tools are offered where there is a window"
-        answers: list[Message] = []
-        for message in reply.messages:
-            answers += window.answer(message)
-        window.add([*reply.messages, *answers])
-        conversation.took([*reply.messages, *answers], self.own)
-        return answers
+    # how it ends -------------------------------------------------------------------------------------
 
     def end(self, reply: Reply, first_id: str = "") -> None:
         """Append what the model said at the end; calls of ours beside the client's are answered at once, for later."""
         with self.conversation.lock:
             if reply.ours and self._window is not None:
                 self._withheld = tuple(self._answered(reply))
-            else:
+            elif not self._is_lost:
                 self._append(list(reply.messages))
                 self.conversation.took(reply.messages, self.own)
             if reply.id:
@@ -191,18 +248,18 @@ class Turn:
 
     def cut(self, reply: Reply | None, why: str) -> None:
         """Append what was said until an answer was cut short: beside the window, since the client may not know it."""
+        session = self.conversation.session
         with self.conversation.lock:
-            for message in reply.messages if reply is not None else ():
-                self.conversation.session.append(
-                    Kind.SESSION, _text(message), meta={CUT_SHORT: why}, origin="agent", trust=Trust.AGENT,
-                    agent=self.conversation.session.agent_name,
-                )  # fmt: skip
+            for message in reply.messages if reply is not None and not self._is_lost else ():
+                words = "\n".join(filter(None, texts_of(message.get("content")))) or str(message)
+                session.append(Kind.SESSION, words, meta={CUT_SHORT: why}, origin="agent", trust=Trust.AGENT,
+                               agent=session.agent_name)  # fmt: skip
         self._all.ended(self)
 
     def _append(self, messages: list[Message]) -> None:
         if self._window is not None:
             self._window.add(messages)
-        else:
+        elif messages:
             self.conversation.session.append_messages(messages, self.conversation.dialect.FORMAT, time=moment.now())
 
 
@@ -213,12 +270,12 @@ class Conversations:
         self.memory, self.options = memory, options
         self._lock = threading.Lock()
         self._known: OrderedDict[tuple[str, str], Conversation] = OrderedDict()  # by session and format
-        self._marks: dict[bytes, Conversation] = {}  # by all keys of a list, in order
+        self._marks: dict[bytes, Conversation] = {}  # by the keys of a list, all of them or the newest two
         self._responses: dict[str, Conversation] = {}
         self._read: set[bytes] = set()  # beginnings whose sessions were looked up
 
     def turn(self, asked: Asked, dialect: Dialect, *, session: str, agent: str, again: bool) -> Turn:
-        """Find a request's session, append what is new, and make what is sent for it.
+        """Find a request's session, and make what is sent for it.
 
         Args:
             session: named by a header; empty where none is.
@@ -231,16 +288,16 @@ class Conversations:
         with self._lock:
             conversation = self._find(asked, dialect, entries, session, agent or self.options.agent, again=again)
             conversation.answers += 1
-        turn = Turn(self, conversation, asked)
+        turn = Turn(self, conversation, asked, entries)
         try:
             with conversation.lock:
-                known = 0 if asked.stands_on else len(conversation.entries)
-                turn.begin([message for entry in entries[known:] for message in entry.messages])
-            with self._lock:
-                self._mark(conversation)
+                turn.begin()
         except BaseException:
             self.ended(turn)
+            self.forget(conversation)
             raise
+        with self._lock:
+            self._mark(conversation)
         return turn
 
     def ended(self, turn: Turn) -> None:
@@ -249,16 +306,20 @@ class Conversations:
             turn.conversation.answers -= 1
             self._mark(turn.conversation)
 
+    def forget(self, conversation: Conversation) -> None:
+        """Know nothing of a conversation but what the log says."""
+        with self._lock:
+            self._drop((conversation.session.name, conversation.dialect.FORMAT))
+
     def window_of(self, conversation: Conversation, asked: Asked) -> SessionWindow:
         """Give the window of a conversation, under the budget of the model that is asked."""
-        tokens = self.options.budgets.of(asked.model)
-        pull = self.options.recall
-        window = conversation.window
+        tokens, window = self.options.budgets.of(asked.model), conversation.window
         if window is None or window.budget.tokens_max != tokens:
-            window = conversation.session.window(tokens, format=conversation.dialect.FORMAT, pull=pull)
+            format_, pull = conversation.dialect.FORMAT, self.options.recall
+            window = conversation.session.window(tokens, format=format_, pull=pull)
             if {*map(tool_name, asked.tools)} & {*map(tool_name, window.tools)}:  # the client's own come first
-                window = conversation.session.window(tokens, format=conversation.dialect.FORMAT, pull=False)
-            conversation.window = window
+                window = conversation.session.window(tokens, format=format_, pull=False)
+            conversation.window, conversation.is_whole = window, False
         return window
 
     def know_response(self, conversation: Conversation, first: str, last: str, withheld: tuple[Message, ...]) -> None:
@@ -274,44 +335,35 @@ class Conversations:
     def _find(
         self, asked: Asked, dialect: Dialect, entries: list[Entry], session: str, agent: str, *, again: bool
     ) -> Conversation:
-        keys = [entry.key for entry in entries]
-        if asked.stands_on:
-            known = self._responses.get(asked.stands_on) or (self._opened(session, agent, dialect) if session else None)
-            if known is None:
-                raise Unfit("it stands on a response that this proxy did not see (previous_response_id)")
-            return known
         if session:
-            conversation = self._opened(session, agent, dialect)
-            if not _continues(conversation, keys):
-                raise Unfit(f"the list is not that of session {session}, grown")
-            return conversation
-        base = digest(dialect.FORMAT, agent, *_beginning(entries))
-        if base not in self._read:
-            self._look_up(base, agent, dialect)
-        for known_keys in range(len(keys), 0, -1):
-            conversation_ = self._marks.get(digest(dialect.FORMAT, agent, *keys[:known_keys]))
-            if conversation_ is None or len(conversation_.entries) != known_keys:
-                continue
-            if known_keys < len(keys) or again or not conversation_.answers:
-                return conversation_
+            return self._opened(session, agent, dialect)
+        if asked.stands_on:
+            if asked.stands_on not in self._responses:
+                raise Unfit("it stands on a response that this proxy did not see (previous_response_id)")
+            return self._responses[asked.stands_on]
+        said = takewhile(lambda entry: entry.messages[-1].get("role") == "user", entries)
+        base = digest(dialect.FORMAT, agent, *([entry.key for entry in said] or [entry.key for entry in entries[:1]]))
+        if base not in self._read:  # what a proxy before this one kept
+            self._read.add(base)
+            for name in takewhile(self._exists, _names(base)):
+                self._mark(self._opened(name, agent, dialect))
+        keys = [entry.key for entry in entries]
+        for count in range(len(keys), 0, -1):
+            conversation = self._marks.get(digest(dialect.FORMAT, agent, *keys[:count]))
+            if conversation is not None and len(conversation.entries) == count and (
+                count < len(keys) or again or not conversation.answers
+            ):  # fmt: skip
+                return conversation
+        for at in range(len(keys) - 1, 1, -1):  # trimmed: it goes on behind the newest two that a session has
+            conversation = self._marks.get(_end(dialect, agent, keys[at - 2 : at]))
+            if conversation is not None and [entry.key for entry in conversation.entries[-2:]] == keys[at - 2 : at]:
+                return conversation
         return self._opened(self._new_name(base), agent, dialect)
 
-    def _look_up(self, base: bytes, agent: str, dialect: Dialect) -> None:
-        """Know the sessions of the log that began so: what a proxy before this one kept."""
-        self._read.add(base)
-        for name in _names(base):
-            if not self._exists(name):
-                return
-            self._mark(self._opened(name, agent, dialect))
-
     def _new_name(self, base: bytes) -> str:
-        for name in _names(base):
-            if (name, "") not in self._known and not self._exists(name) and not self._is_known(name):
-                return name
-        return f"{next(_names(base))}-{digest(str(moment.now())).hex()[:8]}"
-
-    def _is_known(self, name: str) -> bool:
-        return any(session == name for session, _ in self._known)
+        taken = {session for session, _ in self._known}
+        free = (name for name in _names(base) if name not in taken and not self._exists(name))
+        return next(free, f"{next(_names(base))}-{digest(str(moment.now())).hex()[:8]}")
 
     def _exists(self, name: str) -> bool:
         return next(iter(self.memory.events(name, limit=1)), None) is not None
@@ -319,34 +371,35 @@ class Conversations:
     def _opened(self, session: str, agent: str, dialect: Dialect) -> Conversation:
         """Give a conversation, out of the log where it is not known."""
         at = (session, dialect.FORMAT)
-        conversation = self._known.get(at)
-        if conversation is None:
-            conversation = Conversation(self.memory.session(session, agent=agent), dialect)
-            stored = conversation.session.messages(dialect.FORMAT)
-            conversation.entries = dialect.entries(stored, NAMES, conversation.calls)
-            self._known[at] = conversation
-            self._forget()
+        if at not in self._known:
+            self._known[at] = Conversation(self.memory.session(session, agent=agent), dialect)
+            for old in [*self._known][: max(0, len(self._known) - CONVERSATIONS_MAX)]:
+                if self._known[old].answers == 0:
+                    self._drop(old)
         self._known.move_to_end(at)
-        return conversation
+        return self._known[at]
 
-    def _forget(self) -> None:
-        for at, conversation in [*self._known.items()][: max(0, len(self._known) - CONVERSATIONS_MAX)]:
-            if conversation.answers == 0:
-                del self._known[at]
-                for mark in conversation.marks:
-                    self._marks.pop(mark, None)
-                self._read.clear()  # it is found in the log again
+    def _drop(self, at: tuple[str, str]) -> None:
+        conversation = self._known.pop(at, None)
+        for mark in conversation.marks if conversation is not None else ():
+            self._marks.pop(mark, None)
+        self._read.clear()  # it is found in the log again
 
     def _mark(self, conversation: Conversation) -> None:
-        """Let the list be found as it is now."""
-        keys = [entry.key for entry in conversation.entries]
-        mark = digest(conversation.dialect.FORMAT, conversation.session.agent_name, *keys)
-        self._marks[mark] = conversation
-        conversation.marks.append(mark)
-        while len(conversation.marks) > 4:
-            old = conversation.marks.pop(0)
-            if old != mark and self._marks.get(old) is conversation:
-                del self._marks[old]
+        """Let the list be found as it is now: by all its keys, and by the newest two where the model spoke last."""
+        if self._known.get((conversation.session.name, conversation.dialect.FORMAT)) is not conversation:
+            return
+        keys, agent = [entry.key for entry in conversation.entries], conversation.session.agent_name
+        new = [digest(conversation.dialect.FORMAT, agent, *keys)]
+        if len(keys) > 1 and conversation.answers == 0:
+            new.append(_end(conversation.dialect, agent, keys[-2:]))
+        for mark in new:
+            self._marks[mark] = conversation
+        conversation.marks = [*(mark for mark in conversation.marks if mark not in new), *new]
+        for mark in conversation.marks[:-MARKS_MAX]:
+            if self._marks.get(mark) is conversation:
+                del self._marks[mark]
+        conversation.marks = conversation.marks[-MARKS_MAX:]
 
 
 def tool_name(tool: Message) -> str:
@@ -360,15 +413,8 @@ def is_whole(window: SessionWindow) -> bool:
     return state.cycle == 0 and not any(item.shortened for item in state.items)
 
 
-def _continues(conversation: Conversation, keys: Sequence[bytes]) -> bool:
-    known = [entry.key for entry in conversation.entries]
-    return list(keys[: len(known)]) == known
-
-
-def _beginning(entries: Sequence[Entry]) -> list[bytes]:
-    """Give the keys of what the user said before the model's first answer."""
-    said = takewhile(lambda entry: entry.messages[-1].get("role") == "user", entries)
-    return [entry.key for entry in said] or [entry.key for entry in entries[:1]]
+def _end(dialect: Dialect, agent: str, keys: Sequence[bytes]) -> bytes:
+    return digest("end", dialect.FORMAT, agent, *keys)
 
 
 def _names(base: bytes) -> Iterator[str]:
@@ -376,7 +422,3 @@ def _names(base: bytes) -> Iterator[str]:
     name = f"proxy-{base.hex()[:12]}"
     yield name
     yield from (f"{name}-{number}" for number in range(2, NUMBERED_MAX))
-
-
-def _text(message: Message) -> str:
-    return "\n".join(filter(None, texts_of(message.get("content")))) or str(message)

@@ -26,6 +26,7 @@ from firsthand.proxy.event_stream import Splitter
 from firsthand.proxy.upstream import Headers, Upstream, passed_on
 
 CALLS_MAX = 16  # of the upstream for one answer; in the last one no tool may be called
+AHEAD_S = 0.005  # that a request has to go out before its recording asks for the processor
 DRAIN_S = 0.5  # for the end of a response whose last event has come
 WHY_CHARACTERS_MAX = 200
 HEADER = b"x-firsthand"
@@ -114,7 +115,7 @@ class _Conversation:
         self._exchange, self._turn, self._answer, self._body = exchange, turn, answer, body
         self._has_started = False
         self._reply: Reply | None = None
-        self._first_id = ""
+        self._first_id = self._note = ""
         self._is_settled = False
         self._pieces: AsyncIterator[bytes] | None = None
 
@@ -135,8 +136,10 @@ class _Conversation:
 
     async def _answered(self) -> None:
         content = self._content()
+        recorded = asyncio.ensure_future(self._recorded())  # while the upstream thinks
         for number in range(1, CALLS_MAX + 1):
             response = await self._exchange.call(content)
+            await recorded
             try:
                 if not await self._passed(response):
                     return None
@@ -150,6 +153,17 @@ class _Conversation:
             finally:
                 await self._let_go(response)
         return None
+
+    async def _recorded(self) -> None:
+        """Record what is new in the request where that is left to be done."""
+        try:
+            if not self._turn.is_recorded:
+                await asyncio.sleep(AHEAD_S)
+                await run_in_threadpool(self._turn.record)
+        except Exception as error:  # noqa: BLE001 - the request has gone out; its answer is the client's
+            self._turn.lose()
+            self._note = f"not recorded; {why_of(error)}"
+            self._exchange.log(f"a request was not recorded: {type(error).__name__}")
 
     async def _let_go(self, response: httpx.Response) -> None:
         """Let a response go; one that has come to its end leaves its connection to the next call."""
@@ -220,8 +234,8 @@ class _Conversation:
 
     def _headers(self, response: httpx.Response) -> Headers:
         mode = "window" if self._turn.changes else "capture"
-        note = f"{mode}; session={self._turn.session}".encode("latin-1", "replace")
-        return [*passed_on(response.headers.raw, body=False), (HEADER, note)]
+        note = self._note or f"{mode}; session={self._turn.conversation.session.name}"
+        return [*passed_on(response.headers.raw, body=False), (HEADER, note.encode("latin-1", "replace"))]
 
     async def _cut(self, why: str) -> None:
         if not self._is_settled:

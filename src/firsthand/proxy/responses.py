@@ -254,4 +254,4 @@ class Answer:
         told = mapping(error.get("error"))
         message = text(told.get("message")) or f"the upstream said {status}"
         fields = {"type": "error", "code": told.get("code"), "message": message, "param": told.get("param")}
-        return event({**fields, "sequence_number": self._sequence}, "error")
+        return event({**fields, "error": {"message": message, **told}, "sequence_number": self._sequence}, "error")
