@@ -1,0 +1,400 @@
+"""The OpenAI Agents SDK: a session in the log, and a window for each call of the model.
+
+    async with FirsthandSession("monday", "notes", agent="ada") as session:
+        agent = Agent(name="ada", tools=[*tools, *session.tools])
+        await Runner.run(agent, "Ship it.", session=session, run_config=session.run_config())
+
+    get_items, add_items, pop_item, clear_session   the SDK's `Session`: items are events, what is taken back is marked
+    call_model_input_filter                         the items under the budget, with preamble and recall
+    session_input_callback                          recall alone, for runs whose whole history fits
+    FirsthandHooks                                  records a run that has no session
+
+The invariant: the session's items are those that were added and not taken back, whatever else stands in its log:
+lists that a handoff rewrote, and what was recalled, are noted there as no items. While the store fails the items
+are kept in this process; nothing raises for a fault of Firsthand's (`adapters.loop`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Self, TypeVar
+
+from agents.memory.session_settings import SessionSettings, coerce_session_settings, resolve_session_limit
+from agents.run_config import ModelInputData
+
+from agents import FunctionTool, RunConfig, RunHooks
+from firsthand import Budget, Draft, Event, Kind, Memory, moment
+from firsthand.adapters.loop import BUDGET, Loop
+from firsthand.context.tools import TOOLS
+from firsthand.event import IdMaker, to_text
+from firsthand.formats import OPENAI_RESPONSES
+from firsthand.formats.tool_definitions import Tool
+from firsthand.tokens import TokenCounter
+from firsthand.value import value
+
+HOST = "openai-agents"
+GONE = "gone"  # of the fact of a mark: ids of events that are items no more
+GONE_MAX = 1_000  # that one mark names
+OWN = frozenset(tool.name for tool in TOOLS)
+
+_T = TypeVar("_T")
+Item = Any  # a TypedDict of the SDK's, one of many
+
+
+class _Entry:
+    """An item of the session: as JSON, and the id of its event; empty until it is read from the log."""
+
+    def __init__(self, text: str, event_id: str = "") -> None:
+        self.text, self.id = text, event_id
+
+
+@value
+class _Fitted:
+    items: list[Item]
+    instructions: str | None
+
+
+class Conversation(Loop):
+    """A loop whose session is a list of items that can be taken back."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, host=HOST, format=OPENAI_RESPONSES, **options)
+        self._entries: list[_Entry] = []
+        self._marks: list[Sequence[str]] = []  # that are not appended yet
+        self._ahead: list[_Entry] = []  # that the window appended of a list, and nobody added yet
+        self._reached = 0
+        self._preamble: str | None = None
+        self._handed_out: set[str] = set()
+
+    # items -------------------------------------------------------------------------------------------
+
+    def items(self, limit: int | None = None) -> list[Item]:
+        """Give the newest items, in order; None gives all."""
+        with self._lock:
+            self._safely("read", self._followed, None)
+            entries = self._entries if limit is None else self._entries[-limit:] if limit > 0 else []
+            return [json.loads(entry.text) for entry in entries]
+
+    def extend(self, items: Sequence[Item]) -> None:
+        """Append items; what was only recalled for them is none."""
+        with self._lock:
+            self._safely("read", self._followed, None)
+            entries = [self._entry(_text(item)) for item in items if _words(item) not in self._handed_out]
+            self._entries += entries
+            self.add([json.loads(entry.text) for entry in entries if not entry.id])
+            self._safely("read", self._followed, None)
+
+    def _entry(self, text: str) -> _Entry:
+        """Give the entry of a new item; the SDK adds the input of a streamed run after the model has seen it."""
+        ahead = next((entry for entry in self._ahead if entry.text == text), None)
+        if ahead is None:
+            return _Entry(text)
+        self._ahead.remove(ahead)
+        return ahead
+
+    def pop(self) -> Item | None:
+        """Take the newest item back, and give it; None where there is none. Its event stays."""
+        with self._lock:
+            self._safely("read", self._followed, None)
+            entry = self._entries.pop() if self._entries else None
+            self._forget([entry] if entry else [])
+            return json.loads(entry.text) if entry else None
+
+    def clear(self) -> None:
+        """Take every item back; the events stay."""
+        with self._lock:
+            self._safely("read", self._followed, None)
+            entries, self._entries = self._entries, []
+            self._forget(entries)
+
+    def _forget(self, entries: Sequence[_Entry]) -> None:
+        """Mark events as no items, now or as soon as the store takes it; what waits for the store goes."""
+        waiting = sum(not entry.id for entry in entries)
+        del self.unwritten[max(0, len(self.unwritten) - waiting) :]
+        ids = [entry.id for entry in entries if entry.id]
+        self._marks += [ids[start : start + GONE_MAX] for start in range(0, len(ids), GONE_MAX)]
+        self._safely("record", self._mark, None)
+
+    def _mark(self) -> None:
+        if self._marks and self._records():
+            drafts = [
+                Draft(Kind.SESSION, b"", meta={HOST: {GONE: [*ids]}}, origin=HOST, time=moment.now())
+                for ids in self._marks
+            ]
+            self._host().tools.space.append(drafts, session=self.name)
+            self._marks = []
+
+    def _followed(self) -> None:
+        """Take in what was appended since, by whichever process."""
+        self._mark()
+        space = self._host().tools.space
+        head = space.position
+        if head <= self._reached:
+            return
+        reader = space.log.reader
+        for event in reader.events(
+            space.namespace, session=self.name, after=self._reached, before=head + 1,
+            damaged=lambda _, error: self._tell("read", error),
+        ):  # fmt: skip
+            marked = event.meta.get(HOST)
+            if isinstance(marked, dict):
+                gone = {*marked.get(GONE, ())}
+                self._entries = [entry for entry in self._entries if entry.id not in gone]
+            elif _is_item(event):
+                self._take(_text(json.loads(to_text(reader.source_of(event)))), event.id)
+        self._reached = head
+
+    def _take(self, text: str, event_id: str) -> None:
+        """Take in the event of an item: that of the oldest one which waits for its own, or a further one."""
+        place = next((place for place, entry in enumerate(self._entries) if not entry.id), len(self._entries))
+        if place < len(self._entries) and self._entries[place].text == text:
+            self._entries[place].id = event_id
+        else:
+            self._entries.insert(place, _Entry(text, event_id))
+
+    # a call of the model -------------------------------------------------------------------------------
+
+    def fitted(self, items: Sequence[Item], instructions: str | None, tools: Sequence[Mapping[str, Any]]) -> _Fitted:
+        """Give items and instructions under the budget."""
+        with self._lock:
+            self._safely("read", self._followed, None)
+            if self._preamble is None:
+                self._preamble = self.preamble()
+            brought = self.prompt(_newest(items))
+            if brought in map(_words, items):  # by the callback
+                brought = ""
+            self._forget(self._ahead)  # nobody added them, so they were of a list that somebody rewrote
+            self._ahead = []
+            before = {id(entry) for entry in self._entries}
+            sent = self.compact(
+                items, tools=tools, system=instructions or "",
+                contributions={"preamble": self._preamble, "recall": brought},
+            )  # fmt: skip
+            texts = {_text(item) for item in items}
+            self._safely("record", lambda: self._set_aside(before, texts), None)
+        while sent and sent[0].get("role") in {"system", "developer"} and _text(sent[0]) not in texts:
+            sent = sent[1:]  # which the instructions say
+        if brought and sent == [*items]:  # no window was made, so nothing stands in its tail
+            sent = [*sent, {"role": "user", "content": brought}]
+        return _Fitted(sent, "\n\n".join(filter(None, (instructions, self._preamble))) or None)
+
+    def _set_aside(self, before: set[int], texts: set[str]) -> None:
+        """Put aside what the window appended of a list: it is no item before somebody adds it."""
+        self._followed()
+        self._ahead = [entry for entry in self._entries if id(entry) not in before and entry.text in texts]
+        self._entries = [entry for entry in self._entries if entry not in self._ahead]
+
+    def finish(self) -> str:
+        """Write the episode."""
+        with self._lock:
+            self._forget(self._ahead)
+            self._ahead = []
+            return self.end()
+
+    def brought(self, items: Sequence[Item]) -> str:
+        """Give what new items bring up; it is no item when it is added with them."""
+        text = self.prompt(_newest(items))
+        self._handed_out |= {text} if text else set()
+        return text
+
+
+class FirsthandSession:
+    """A session of the SDK's whose items are events, with a window, recall and capture."""
+
+    session_settings: SessionSettings | None
+
+    def __init__(
+        self,
+        session_id: str,
+        store: Memory | str | os.PathLike[str] | None = None,
+        *,
+        agent: str = HOST,
+        namespace: str | None = None,
+        budget: int | Budget = BUDGET,
+        counter: TokenCounter | None = None,
+        session_settings: SessionSettings | dict[str, Any] | None = None,
+    ) -> None:
+        """Say which session; the store is opened by the first call.
+
+        Args:
+            session_id: its name; ``openai-agents:ID`` in the log.
+            store: an open memory, which stays open; or as for `Memory`.
+            agent: whose sessions, episodes and rules it reads and adds to.
+            budget: of a whole request: instructions, tools and items.
+            counter: counts tokens as the model does; None is the estimate.
+            session_settings: the SDK's; its limit is the usual one of `get_items`.
+        """
+        self.session_id = session_id
+        self.session_settings = coerce_session_settings(session_settings or SessionSettings())
+        self.loop = Conversation(
+            store, agent=agent, session=session_id, namespace=namespace, budget=budget, counter=counter
+        )
+        self.tools: list[FunctionTool] = [self._tool(tool) for tool in TOOLS]
+
+    @property
+    def faults(self) -> list[str]:
+        """What went wrong so far, in sentences."""
+        return self.loop.faults
+
+    # the SDK's protocol --------------------------------------------------------------------------------
+
+    async def get_items(self, limit: int | None = None) -> list[Item]:
+        """Give the newest items in the order of the conversation; a limit of 0 or less gives none."""
+        most = resolve_session_limit(limit, self.session_settings)
+        return await self._ask(lambda loop: loop.items(most))
+
+    async def add_items(self, items: list[Item]) -> None:
+        """Append items."""
+        await self._do(lambda loop: loop.extend(items))
+
+    async def pop_item(self) -> Item | None:
+        """Take the newest item back; None where there is none."""
+        return await self._do(lambda loop: loop.pop())
+
+    async def clear_session(self) -> None:
+        """Take every item back."""
+        await self._do(lambda loop: loop.clear())
+
+    # the run -------------------------------------------------------------------------------------------
+
+    def run_config(self, **fields: Any) -> RunConfig:
+        """Make a run's configuration with the window in it; ``fields`` are those of `RunConfig`."""
+        return RunConfig(call_model_input_filter=self.call_model_input_filter, **fields)
+
+    async def call_model_input_filter(self, data: Any) -> ModelInputData:
+        """Give the model its items under the budget: markers for what left, the preamble, what the message brings up.
+
+        Not for conversations that the provider keeps (``conversation_id``, ``previous_response_id``).
+        """
+        given = data.model_data
+        tools = [
+            {"type": "function", "name": tool.name, "description": tool.description,
+             "parameters": tool.params_json_schema}
+            for tool in data.agent.tools
+            if isinstance(tool, FunctionTool) and tool.name not in OWN
+        ]  # fmt: skip
+        fitted = await self._ask(lambda loop: loop.fitted(given.input, given.instructions, tools))
+        return ModelInputData(input=fitted.items, instructions=fitted.instructions)
+
+    async def session_input_callback(self, history: list[Item], new: list[Item]) -> list[Item]:
+        """Put what the new message brings up before it; it is in this run's input, and no item of the session."""
+        text = await self._ask(lambda loop: loop.brought(new))
+        return [*history, *([{"role": "user", "content": text}] if text else []), *new]
+
+    def _tool(self, tool: Tool) -> FunctionTool:
+        async def answered(_context: Any, arguments: str) -> str:
+            return await self._ask(lambda loop: loop.call(tool.name, _arguments(arguments)))
+
+        schema = dict(tool.parameters)
+        return FunctionTool(tool.name, tool.description, schema, answered, strict_json_schema=False)
+
+    # the end -------------------------------------------------------------------------------------------
+
+    async def end(self) -> str:
+        """Write the session's episode; gives its name, empty without one."""
+        return await self._do(lambda loop: loop.finish())
+
+    async def close(self) -> None:
+        """Let the store go, if it was opened here."""
+        await self.loop.awaited.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.end()
+        await self.close()
+
+    async def _ask(self, function: Callable[[Conversation], _T]) -> _T:
+        return await self.loop.awaited.run(lambda _: function(self.loop))
+
+    async def _do(self, function: Callable[[Conversation], _T]) -> _T:
+        """Do what changes the session to its end, also where the caller is cancelled meanwhile."""
+        return await asyncio.shield(asyncio.ensure_future(self._ask(function)))
+
+
+class FirsthandHooks(RunHooks):
+    """Records one run that has no session: its input, replies and results, and at its end the episode."""
+
+    def __init__(
+        self,
+        store: Memory | str | os.PathLike[str] | None = None,
+        *,
+        agent: str = HOST,
+        namespace: str | None = None,
+        session: str = "",
+    ) -> None:
+        self.loop = Loop(
+            store, agent=agent, host=HOST, session=session or IdMaker()().lower(), namespace=namespace,
+            format=OPENAI_RESPONSES,
+        )  # fmt: skip
+        self._items: list[Item] = []
+        self._outputs: dict[str, Item | None] = {}
+
+    async def on_llm_start(self, context: Any, agent: Any, system_prompt: str | None, input_items: list[Item]) -> None:  # noqa: ARG002 - the SDK's signature
+        self._items, self._outputs = [*input_items], {}
+        await self.loop.awaited.sync(self._items)
+
+    async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:  # noqa: ARG002 - the SDK's signature
+        replies = [dict(item) for item in response.to_input_items()]
+        self._outputs = {item["call_id"]: None for item in replies if item.get("type") == "function_call"}
+        self._items += replies
+        await self.loop.awaited.sync(self._items)
+
+    async def on_tool_end(self, context: Any, agent: Any, tool: Any, result: object) -> None:  # noqa: ARG002 - the SDK's signature
+        """Record the results of a reply's calls when the last of them is there, in the order of the calls."""
+        identifier = getattr(context, "tool_call_id", "")
+        if identifier in self._outputs:
+            self._outputs[identifier] = {
+                "call_id": identifier, "output": str(result), "type": "function_call_output",
+            }  # fmt: skip
+            outputs = [item for item in self._outputs.values() if item is not None]
+            if len(outputs) == len(self._outputs):
+                await self.loop.awaited.sync([*self._items, *outputs])
+
+    async def on_agent_end(self, context: Any, agent: Any, output: Any) -> None:  # noqa: ARG002 - the SDK's signature
+        await self.loop.awaited.end()
+        await self.loop.awaited.close()
+
+
+def _is_item(event: Event) -> bool:
+    """Say whether an event begins an item: of the SDK's format, or kept as it is since it is none of it."""
+    if event.erased or event.part:
+        return False
+    is_kept = event.kind is Kind.OTHER and event.media == "application/json" and "format" not in event.meta
+    return event.meta.get("format") == OPENAI_RESPONSES or is_kept
+
+
+def _text(item: Mapping[str, Any]) -> str:
+    return json.dumps(item, sort_keys=True, default=repr)
+
+
+def _words(item: Item) -> str:
+    content = item.get("content")
+    return content if isinstance(content, str) else ""
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    """Read the arguments of a call; what is no JSON object is handed on for the tool to refuse."""
+    try:
+        arguments = json.loads(text or "{}")
+    except ValueError:
+        arguments = None
+    return arguments if isinstance(arguments, dict) else {"arguments": text}
+
+
+def _newest(items: Sequence[Item]) -> str:
+    """Give the text of the newest message of the user's; empty without one."""
+    newest: Item = next((item for item in reversed(items) if item.get("role") == "user"), {})
+    return "\n".join(_texts(newest.get("content")))
+
+
+def _texts(content: object) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, dict) and isinstance(part.get("text"), str):
+            yield part["text"]
