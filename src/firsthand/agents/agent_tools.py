@@ -149,6 +149,8 @@ class AgentTools:
         answer = recall(self.space, asked, layout=layout, waiting=True)
         if answer.outcome is Outcome.FILTERED and self.settings.across and not across:
             notes.append("across=true looks at the sessions of other agents too")
+        if answer.more and limit < 20:
+            notes.append("limit=20 shows more of them")
         if answer.outcome is not Outcome.FILTERED or self.settings.across:  # else they name what others said
             notes = [*answer.notes, *notes]
         answer = replace(answer, notes=tuple(notes))

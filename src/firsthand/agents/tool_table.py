@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from firsthand.errors import InvalidArgument
-from firsthand.formats.tool_definitions import EXPAND, RECALL, Tool
+from firsthand.formats.tool_definitions import DECIDE, EXPAND, RECALL, Tool
 from firsthand.ledger import decide_tool
 from firsthand.notes.writer import SORTS
 
@@ -30,70 +30,58 @@ INSTRUCTIONS = (
 )
 
 
-def _text(description: str) -> dict[str, Any]:
-    return {"type": "string", "description": description}
+_TAKES: dict[str, Mapping[str, Mapping[str, Any]]] = {}
+"""All arguments of each tool; a model is told of those that a call may need, answers name the others."""
+_TOLD = {"type", "items", "enum", "description"}
+_TEXT: dict[str, Any] = {"type": "string"}
+_TEXTS: dict[str, Any] = {"type": "array", "items": _TEXT}
 
 
-def _texts(description: str) -> dict[str, Any]:
-    return {"type": "array", "items": {"type": "string"}, "description": description}
+def _number(low: int, high: int) -> dict[str, Any]:
+    return {"type": "integer", "minimum": low, "maximum": high}
 
 
-def _number(low: int, high: int, default: int) -> dict[str, Any]:
-    return {"type": "integer", "minimum": low, "maximum": high, "default": default}
+def _tool(name: str, description: str, told: str, **takes: Mapping[str, Any]) -> Tool:
+    """Make a tool; ``told`` are the arguments that a model is told of, with a star what must be there."""
+    _TAKES[name] = takes
+    names = told.split()
+    properties = {
+        key: {word: fact for word, fact in takes[key].items() if word in _TOLD}
+        for key in (name.rstrip("*") for name in names)
+    }
+    required = [name.rstrip("*") for name in names if name.endswith("*")]
+    needs = {"required": required} if required else {}
+    return Tool(name, description, {"type": "object", "properties": properties} | needs)
 
 
-def _parameters(required: tuple[str, ...] = (), **properties: Mapping[str, Any]) -> dict[str, Any]:
-    needs = {"required": [*required]} if required else {}
-    return {"type": "object", "properties": properties, **needs}
-
-
-_CLAIMS = '{"says": ..., "quotes": [word for word], "work": "7 * $4 = $28" of quoted values, "at": [pointers]}'
 TOOLS = (
-    Tool(
-        RECALL,
-        "Search memory of past sessions: all that was said, done or failed, word for word. Hits have pointers "
-        "(fh:...) to expand.",
-        _parameters(
-            ("query",),
-            query=_text("words and exact strings"),
-            limit=_number(1, 20, 5),
-            sessions=_texts("only these; NAME* for a beginning"),
-            since=_text("such as 2026-01-31T12:00:00Z"),
-            until=_text("latest time"),
-            across={"type": "boolean", "description": "false: only your own sessions"},
-        ),
+    _tool(
+        RECALL, "Search past sessions, word for word", "query* sessions since until",
+        query=_TEXT, limit=_number(1, 20), sessions=_TEXTS, since=_TEXT | {"description": "2026-01-31"}, until=_TEXT,
+        across={"type": "boolean"},
     ),
-    Tool(
-        EXPAND,
-        "Read the original behind a pointer, in pages.",
-        _parameters(
-            ("pointer",),
-            pointer=_text("fh:ID, fh:ID..ID, fh:ID@0-4000 or fh:ID@L10-20"),
-            around=_number(0, 50, 0) | {"description": "also events beside it"},
-            max_chars=_number(1_000, 100_000, 8_000),
-        ),
+    _tool(
+        EXPAND, "Read the original behind a pointer", "pointer* around",
+        pointer=_TEXT | {"description": "fh:..."},
+        around=_number(0, 50) | {"description": "events beside it"}, max_chars=_number(1_000, 100_000),
     ),
-    Tool(
-        REMEMBER,
-        "Keep a note, rule or lesson. Its claims are checked against the log (that words stand there, not that they "
-        "entail it); the answer says how to mend them.",
-        _parameters(
-            ("text",),
-            text=_text("evidence first, then what follows"),
-            sort={"type": "string", "enum": [*SORTS], "default": SORTS[0]},
-            claims={"type": "array", "items": {"type": "object"}, "description": _CLAIMS},
-            sources=_texts("pointers it rests on"),
-            situations=_texts("find it when this comes up"),
-        ),
+    _tool(
+        REMEMBER, "Keep a note; claims are checked", "text* sort sources claims",
+        text=_TEXT, sort=_TEXT | {"enum": [*SORTS]}, sources=_TEXTS | {"description": "pointers"},
+        claims={"type": "array", "items": {"type": "object"}, "description": "{says, quotes, work}"},
+        situations=_TEXTS,
     ),
-    decide_tool.TOOL,
-    Tool(
-        TIMELINE,
-        "List what happened around a pointer, or the newest of a session.",
-        _parameters(("where",), where=_text("pointer or session name"), limit=_number(1, 200, 20)),
+    _tool(
+        DECIDE, "Keep what the user decided, quoted", "action* quote* subject text quote_old",
+        action=_TEXT | {"enum": [*decide_tool.ACTIONS]}, quote=_TEXT, subject=_TEXT,
+        text=_TEXT | {"description": "fact"}, quote_old=_TEXT, old=_TEXT, at=_TEXT,
     ),
-    Tool(HEALTH, "Say whether memory works, and what is broken.", _parameters()),
-)
+    _tool(
+        TIMELINE, "List events in order", "where*",
+        where=_TEXT | {"description": "pointer or session"}, limit=_number(1, 200),
+    ),
+    _tool(HEALTH, "Say if memory works", ""),
+)  # fmt: skip
 
 
 def checked(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,11 +90,10 @@ def checked(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         InvalidArgument: there is no such tool; or an argument is unknown, missing, too large, or of another type.
     """
-    schema = next((tool.parameters for tool in TOOLS if tool.name == name), None)
-    if schema is None:
+    properties = _TAKES.get(name)
+    if properties is None:
         known = ", ".join(tool.name for tool in TOOLS)
         raise InvalidArgument(f"there is no tool {name[:60]!r} here; there are: {known}")
-    properties = schema["properties"]
     read: dict[str, Any] = {}
     for key, given in arguments.items():
         if given is not None and key not in properties:
@@ -114,7 +101,7 @@ def checked(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
             raise InvalidArgument(f"{name} has no argument {str(key)[:60]!r}; there are: {known}")
         if given is not None:
             read[key] = _read(key, given, properties[key])
-    for key in schema.get("required", ()):
+    for key in next(tool.parameters.get("required", ()) for tool in TOOLS if tool.name == name):
         if not str(read.get(key, "")).strip():
             raise InvalidArgument(f"{name} needs {key}, which is missing or empty")
     return read

@@ -34,7 +34,7 @@ EVENT_CHARACTERS = 50_000
 COMPLETIONS_MAX = 50
 BODY_BYTES_MAX = 4 << 20
 IDLE_S = 1_800
-TOKENS_TARGET = 1_300
+TOKENS_TARGET = 830
 """Of all that a client is told of the tools; a test holds it."""
 
 SESSION, EPISODE = "firsthand://session/{name}", "firsthand://episode/{name}"
