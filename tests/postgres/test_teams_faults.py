@@ -17,7 +17,8 @@ from postgres_server import PostgresServer, installations
 from team_server import EVERY, Team
 from test_move import Primaries, append
 
-from firsthand.errors import StoreBusy, StoreReplaced
+from firsthand import Memory
+from firsthand.errors import StoreBusy, StoreFailed, StoreReadOnly, StoreReplaced
 from firsthand.server.mcp_doors import DOORS_MAX
 from firsthand.server.teams.gateway import LOOKUPS_MAX, Terms
 from firsthand.server.teams.grants import AUDIT
@@ -139,6 +140,30 @@ def test_a_further_tenant_has_a_door_of_mcp(server, tmp_path, monkeypatch):
         assert [answer.status_code for answer in answers] == [200] * (DOORS_MAX + 1)
         assert len(team.gateway._doors._doors) == DOORS_MAX
         assert team.verify("shop 0").ok
+
+
+def test_a_store_that_fails_shows_no_other_one_and_no_address(server, tmp_path, monkeypatch):
+    """While PostgreSQL takes no writes, MCP shows nothing of the store of the server's own user, nor where it is."""
+    monkeypatch.setenv("FIRSTHAND_STORE", str(tmp_path / "own"))
+    with Memory(tmp_path / "own", namespace="shop", embedder="none") as own:
+        own.session("s").user("the crate of the server's own user is at dock 9")
+    with Team(server, make_database(server), tmp_path) as team:
+        key, spaces = team.key("alice", shop=EVERY), team.gateway._spaces
+        for kind in (StoreReadOnly, StoreFailed):
+
+            def fails(_call, kind=kind):
+                raise kind("PostgreSQL: 10.0.0.5 at /srv/replicas")
+
+            monkeypatch.setattr(spaces, "_opened", fails)
+            asked = {"name": "recall", "arguments": {"query": "crate dock"}}
+            for answer in (
+                team.mcp(key, "tools/call", asked),
+                team.ask(key, "POST", "/v1/recall", {"query": "crate"}),
+            ):
+                assert not any(word in answer.text for word in ("dock 9", "10.0.0.5", "/srv", str(tmp_path)))
+        monkeypatch.undo()
+        assert team.client(key).session("s").user("the crate is at dock 7").position == 1
+        assert team.verify("shop").ok
 
 
 def test_counted_refusals_outlast_a_busy_store(server, tmp_path, monkeypatch):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
+import time
+import tracemalloc
+from contextlib import nullcontext
 
 import pytest
 
@@ -11,10 +15,11 @@ pytest.importorskip("starlette", reason="the extra agents is not installed")
 pytest.importorskip("jinja2", reason="the extra agents is not installed")
 
 from page_client import PageClient
+from starlette.requests import Request
 
-from firsthand import Kind, Memory
+from firsthand import Draft, Kind, Memory
 from firsthand.errors import Erased
-from firsthand.server import api
+from firsthand.server import api, api_door
 
 TOKEN = {"Authorization": "Bearer sesame", "Cookie": "", "Accept": "application/json"}
 
@@ -175,3 +180,39 @@ def test_a_namespace_can_be_named_in_the_header(client):
     assert get(client, "/v1/head", **named).json().startswith("1:")
     with Memory(namespace="tea & cake", read_only=True) as memory:
         assert [memory.expand(each.pointer) for each in memory.events()] == [b"tea at four"]
+
+
+def test_a_large_body_is_read_in_time(client):
+    """A body that comes in many pieces costs what its bytes cost, however many there are: others wait meanwhile."""
+    pieces = [b'{"query": "'] + [b"x" * 4_096] * 900 + [b'"}']
+    messages = [{"type": "http.request", "body": piece, "more_body": piece != b'"}'} for piece in pieces]
+
+    async def receive():
+        return messages.pop(0)
+
+    scope = {"type": "http", "method": "POST", "path": "/v1/recall", "query_string": b"", "headers": []}
+    begun = time.process_time()
+    assert len(asyncio.run(api_door.fields_of(Request(scope, receive)))["query"]) == 900 * 4_096
+    assert time.process_time() - begun < 0.5
+
+
+def test_large_bytes_do_not_wait_in_memory(client, tmp_path):
+    """What a pointer addresses is sent without all of it in memory, whole, a range of it, or a range of its lines."""
+    with Memory(tmp_path / "store", embedder="none") as memory:
+        pointer = memory.append([Draft(Kind.NOTE, b"0123456789abcde\n" * (1 << 20))], session="large")[0].pointer
+        for address, wanted, size in (
+            (pointer, "", 16 << 20),
+            (pointer, f"bytes=16-{15 << 20}", (15 << 20) - 15),
+            (f"{pointer}@L1-900000", "bytes=16-9000031", 9_000_016),
+        ):
+            tracemalloc.start()
+            answer = api_door._expanded(lambda: nullcontext(memory), str(address), wanted)
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            assert (int(answer.headers["content-length"]), peak < 14 << 20) == (size, True)
+            sent = b"".join(asyncio.run(_all(answer.body_iterator)))
+            assert (len(sent), sent[:16]) == (size, b"0123456789abcde\n")
+
+
+async def _all(pieces):
+    return [piece async for piece in pieces]

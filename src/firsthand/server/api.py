@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -257,4 +257,11 @@ def bytes_of(memory: Memory, pointer: str, asked: str) -> Bytes | None:
         return None
     if plain:
         return Bytes(memory.stream(f"{address}@{start}-{end}"), start, end, size, partial=True)
-    return Bytes(iter((b"".join(memory.stream(address))[start:end],)), start, end, size, partial=True)
+    return Bytes(_between(memory.stream(address), start, end), start, end, size, partial=True)
+
+
+def _between(pieces: Iterable[bytes], start: int, end: int) -> Iterator[bytes]:
+    at = 0
+    for piece in pieces:
+        yield piece[max(0, start - at) : max(0, end - at)]
+        at += len(piece)

@@ -8,15 +8,16 @@ It knows neither who asks nor where a store is: the application that has the rou
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import IO, Any
 from urllib.parse import unquote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from firsthand import FirsthandError, InvalidArgument, Memory
 from firsthand.client import NAMESPACE_HEADER
@@ -36,6 +37,7 @@ from firsthand.server.auth import body_bytes_max
 from firsthand.server.live import stream
 from firsthand.server.measures import Measures
 
+SPOOL_BYTES, PIECE_BYTES = 4 << 20, 1 << 20
 Opened = Callable[[], AbstractContextManager[Memory]]
 _STATUS: tuple[tuple[type[FirsthandError], int], ...] = (
     (Unresolvable, 404), (PointerError, 400), (InvalidArgument, 400), (QueryError, 400), (FormatError, 400),
@@ -56,7 +58,7 @@ async def fields_of(request: Request) -> dict[str, Any]:
     """
     if request.method == "GET":
         return dict(request.query_params)
-    data = b""
+    data = bytearray()
     try:
         async for piece in request.stream():
             data += piece
@@ -142,12 +144,28 @@ def _answered(opened: Opened, verb: Verb, fields: dict[str, Any], measures: Meas
 
 
 def _expanded(opened: Opened, address: str, wanted: str) -> Response:
+    """Answer with bytes, which wait in a file: they may be more than fits in memory, and all of them are checked."""
     with opened() as memory:
         part = api.bytes_of(memory, address, wanted)
         if part is None:
             raise HTTPException(416, "the range lies beyond the end")
-        headers = {"accept-ranges": "bytes"}
-        if part.partial:
-            headers["content-range"] = f"bytes {part.start}-{part.end - 1}/{part.size}"
-        data = b"".join(part.pieces)
-        return Response(data, 206 if part.partial else 200, headers, media_type="application/octet-stream")
+        file = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - closed when it was sent
+        try:
+            for piece in part.pieces:
+                file.write(piece)
+        except BaseException:
+            file.close()
+            raise
+    headers = {"accept-ranges": "bytes", "content-length": str(file.tell())}
+    if part.partial:
+        headers["content-range"] = f"bytes {part.start}-{part.end - 1}/{part.size}"
+    media = "application/octet-stream"
+    return StreamingResponse(pieces_of(file), 206 if part.partial else 200, headers, media_type=media)
+
+
+def pieces_of(file: IO[bytes]) -> Iterator[bytes]:
+    """Read a file from its begin, and close it."""
+    file.seek(0)
+    with file:
+        while piece := file.read(PIECE_BYTES):
+            yield piece

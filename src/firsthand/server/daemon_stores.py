@@ -72,6 +72,10 @@ class Stores:
         finally:
             self._given_back(handle)
 
+    def read_only(self, call: Call) -> Memory:
+        """Open what can be read of a store that takes no writes; whoever asks closes it."""
+        return Memory(call.store, namespace=call.namespace, read_only=True, create=False)
+
     def names(self) -> list[str]:
         """Name the stores that are open."""
         with self._lock:

@@ -85,7 +85,7 @@ class Opening:
             try:
                 memory = self._read_only or until.enter_context(self.stores.of(call))
             except StoreReadOnly:  # what can be read is; `remember` refuses, and `health` says that it is read only
-                memory = self._read_only = Memory(store, namespace=namespace, read_only=True, create=False)
+                memory = self._read_only = self.stores.read_only(call)
             yield AgentTools.of(memory, cwd=served.cwd, agent=served.agent, across=served.across)
 
     def close(self) -> None:

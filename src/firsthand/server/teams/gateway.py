@@ -55,7 +55,6 @@ LOOKUPS_MAX = 8
 AT_ONCE_MAX = 16
 """Requests of one principal, streams among them."""
 READY_S = 3.0
-PIECE_BYTES = 1 << 20
 _named = {verb.name: verb for verb in api.VERBS}
 HEALTH = replace(
     _named["health"],
@@ -232,14 +231,7 @@ class Gateway:
         with self._opened(request, namespace, Right.ADMIN) as memory:
             log: Any = memory.log
             log.export(file, namespace=namespace, session=session)
-        file.seek(0)
-
-        def pieces() -> Iterator[bytes]:
-            with file:
-                while piece := file.read(PIECE_BYTES):
-                    yield piece
-
-        return pieces()
+        return api_door.pieces_of(file)
 
     @property
     def _mcp(self) -> Any:
@@ -349,12 +341,9 @@ class Gateway:
         if isinstance(error, StoreFull) and error.wait_s:
             return _answer(429, str(error), kind, {"retry-after": str(ceil(error.wait_s))})
         status = api_door.status_of(error)
-        if status < 500:
-            return _answer(status, str(error).replace(str(self._spaces.folder), "this store"), kind)
         if status == 500:
             self._log(f"a request failed: {kind}")
-        busy = "the store is busy or cannot be reached; send it again with the same ids"
-        return _answer(status, busy if status == 503 else "the store failed; the server's log says how", kind)
+        return _answer(status, self._spaces.plain(error), kind)
 
     async def _fault(self, request: Request, error: Exception) -> Response:
         """Answer a fault of ours, and log its class and place."""

@@ -12,14 +12,15 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from firsthand import InvalidArgument, Memory, StoreBusy
-from firsthand.errors import StoreReplaced
+from firsthand import FirsthandError, InvalidArgument, Memory, StoreBusy
+from firsthand.errors import StoreFull, StoreReadOnly, StoreReplaced
 from firsthand.log.disk import make_private
 from firsthand.log.postgres.condition import rights
 from firsthand.log.postgres.log import PostgresLog
 from firsthand.log.postgres.reader import number_of
 from firsthand.log.postgres.replica import ReplicatedLog
 from firsthand.log.postgres.replicas import Replicas
+from firsthand.server import api_door
 from firsthand.server.daemon_stores import Stores
 from firsthand.server.hook_client import Call
 
@@ -69,25 +70,43 @@ class Spaces(Stores):
         """Give the memory of a call's namespace, with all that the engine had when it was asked for.
 
         Raises:
-            StoreBusy: its replica lacks so much that it takes longer than `WAIT_S`, or was discarded meanwhile.
+            FirsthandError: in words that name nothing of this machine; `StoreBusy` where its replica lacks so much that
+                it takes longer than `WAIT_S`, or was discarded meanwhile.
         """
         named = self.named(call.namespace)
-        with ExitStack() as until:
-            memory = until.enter_context(super().of(named))
-            try:
+        try:
+            with ExitStack() as until:
+                memory = until.enter_context(super().of(named))
                 try:
-                    left = _followed(memory)
-                except StoreReplaced:  # its replica was discarded: another one is begun
+                    try:
+                        left = _followed(memory)
+                    except StoreReplaced:  # its replica was discarded: another one is begun
+                        self._let_go(memory)
+                        until.close()
+                        memory = until.enter_context(super().of(named))
+                        left = _followed(memory)
+                    if left:
+                        raise StoreBusy(f"this server's replica lacks the newest {left:,} events yet; ask again")
+                    yield memory
+                except StoreReplaced as error:
                     self._let_go(memory)
-                    until.close()
-                    memory = until.enter_context(super().of(named))
-                    left = _followed(memory)
-                if left:
-                    raise StoreBusy(f"this server's replica lacks the newest {left:,} events yet; ask again")
-                yield memory
-            except StoreReplaced as error:
-                self._let_go(memory)
-                raise StoreBusy("this server's replica is begun anew; ask again") from error
+                    raise StoreBusy("this server's replica is begun anew; ask again") from error
+        except FirsthandError as error:
+            error.args = (self.plain(error),)
+            raise
+
+    def plain(self, error: FirsthandError) -> str:
+        """Say what went wrong to a tenant: what is not the caller's fault in words that name nothing."""
+        status = api_door.status_of(error)
+        if status < 500 or (isinstance(error, StoreFull) and error.wait_s):
+            return str(error).replace(str(self.folder), "this store")
+        if status == 503:
+            return "the store is busy or cannot be reached; send it again with the same ids"
+        return "the store failed; the server's log says how"
+
+    def read_only(self, call: Call) -> Memory:
+        """Refuse: nothing but the engine is a tenant's store."""
+        raise StoreReadOnly(f"PostgreSQL takes no writes to {call.namespace!r:.80}; ask again")
 
     def names(self) -> list[str]:
         """Name the folders of the replicas that are open."""
