@@ -43,7 +43,10 @@ static int slowly(const char *name, int file) {
     const char *delay = getenv("SLOW_SYNC_US"), *fails = getenv("SLOW_SYNC_FAIL");
     long long begun = now();
     int wal = (fails || getenv("SLOW_SYNC_LOG")) && is_wal(file);
-    usleep(delay ? (useconds_t)atol(delay) : 0);
+    long delay_us = delay ? atol(delay) : 0;
+    struct timespec left = {delay_us / 1000000, delay_us % 1000000 * 1000};
+    while (nanosleep(&left, &left) != 0 && errno == EINTR) /* a signal to the server shortens no sync */
+        ;
     if (wal && fails && unlink(fails) == 0) {
         errno = EIO;
         return -1;
