@@ -210,15 +210,20 @@ def objects() -> str:
 
 
 def objects_over() -> int:
-    """Give the bytes over which a payload lies in the object store: ``$FIRSTHAND_OBJECTS_OVER``, else a MiB.
+    """Give the bytes over which a payload lies in the object store: ``$FIRSTHAND_OBJECTS_OVER``, else a MiB."""
+    return _number("FIRSTHAND_OBJECTS_OVER", 1 << 20, "bytes")
 
-    Raises:
-        InvalidArgument: it is no whole number.
-    """
-    text = os.environ.get("FIRSTHAND_OBJECTS_OVER", "") or str(1 << 20)
-    if not text.isdecimal():
+
+def postgres_timeout_s() -> int:
+    """Give how long PostgreSQL is waited for that says nothing: ``$FIRSTHAND_POSTGRES_TIMEOUT`` seconds, else 30."""
+    return _number("FIRSTHAND_POSTGRES_TIMEOUT", 30, "seconds", least=1)
+
+
+def _number(name: str, usual: int, unit: str, least: int = 0) -> int:
+    text = os.environ.get(name, "") or str(usual)
+    if not text.isdecimal() or int(text) < least:
         errors = import_module("firsthand.errors")
-        raise errors.InvalidArgument(f"FIRSTHAND_OBJECTS_OVER is a number of bytes, such as 1048576; got {text[:80]!r}")
+        raise errors.InvalidArgument(f"{name} is a number of {unit}, such as {usual}; got {text[:80]!r}")
     return int(text)
 
 

@@ -106,12 +106,17 @@ class PostgresServer:
         """Kill every process of it at once, as a power cut would; each of them leads a group of its own."""
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)  # it starts no more of them
+        self.signal(signal.SIGKILL)
+        self._process.wait()
+        (self._data / "postmaster.pid").unlink(missing_ok=True)
+
+    def signal(self, signal_number: int) -> None:
+        """Send a signal to every process of it; SIGSTOP stops it answering, SIGCONT has it go on."""
+        assert self._process is not None
         children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text(encoding="ascii")
         for number in (*map(int, children.split()), self._process.pid):
             with suppress(ProcessLookupError):  # it has ended by itself
-                os.kill(number, signal.SIGKILL)
-        self._process.wait()
-        (self._data / "postmaster.pid").unlink(missing_ok=True)
+                os.kill(number, signal_number)
 
     def close(self) -> None:
         """Stop it and remove what it wrote."""

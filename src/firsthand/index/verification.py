@@ -45,15 +45,17 @@ def verify(
         problems += [Problem("index", fault) for fault in of_vectors]
         namespaces = _namespaces(db)
     left_out = 0
-    for key, name in namespaces:
-        damaged = {
-            problem.position
-            for problem in verified.problems
-            if problem.where in {"event", "artifact"} and problem.namespace == name
-        }
-        left_out += len(damaged)
-        faults = _check(log.reader, key, damaged, deep=deep, vectors=not of_vectors)
-        problems += [Problem("index", f"namespace {name!r}: {fault}") for fault in faults]
+    with log.answering() as behind:
+        notes += [behind] * bool(behind)
+        for key, name in namespaces:
+            damaged = {
+                problem.position
+                for problem in verified.problems
+                if problem.where in {"event", "artifact"} and problem.namespace == name
+            }
+            left_out += len(damaged)
+            faults = _check(log.reader, key, damaged, deep=deep, vectors=not of_vectors)
+            problems += [Problem("index", f"namespace {name!r}: {fault}") for fault in faults]
     if deep and left_out:
         notes.append(f"the text index was compared with the log without {left_out:,} damaged events")
     own = {name: head for name, head in verified.heads.items() if name == namespace}  # the others are no one's to name

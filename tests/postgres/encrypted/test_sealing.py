@@ -14,9 +14,10 @@ from log_suite import NAMESPACE, LogSuite, user
 from postgres_server import OWNER
 from sealed_stores import events_of, exported, key_file, remember
 
+from firsthand import Memory
 from firsthand.cli.cli import main
 from firsthand.errors import InvalidArgument, KeyMissing, StoreDamaged, StoreError
-from firsthand.event import Draft, Kind
+from firsthand.event import Draft, IdMaker, Kind
 from firsthand.log.postgres.keys import KeyRing
 from firsthand.log.postgres.log import PostgresLog, make
 from firsthand.log.postgres.reader import number_of
@@ -59,12 +60,36 @@ def test_without_the_key_the_chain_is_checked_and_words_say_what_is_not(log, aga
             attempt()
     verified = without.verify(namespace=NAMESPACE, heads=[head])
     assert (verified.ok, verified.head) == (True, head)
-    assert "the contents of 2 events" in verified.notes[0]
+    assert "not the contents of 2 events" in verified.notes[0]
     assert where in verified.notes[0]
     assert events_of(without, "other") == [b"theirs"]
     assert [each.events for each in without.reader.sessions(NAMESPACE)] == [2]
     with pytest.raises(KeyMissing, match="FIRSTHAND_KEYS"):
         events_of(again(""))
+
+
+def test_a_machine_without_keys_verifies_what_it_can(
+    log, again, as_owner, server, database, keys, tmp_path, monkeypatch
+):
+    """Where the replica lacks events that this machine cannot read, chain, head and payloads' places are checked."""
+    for name in ("CACHE", "DATA", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
+    address = f"postgresql://application@/{database}?host={server.folder}"
+    log.append([user("one")], namespace=NAMESPACE, session="s")
+    monkeypatch.setenv("FIRSTHAND_KEYS", str(keys))
+    with Memory(address, namespace=NAMESPACE, embedder="none") as memory:
+        assert memory.verify().notes == ()
+    log.append([Draft(Kind.TOOL_RESULT, b"x" * 20_000)], namespace=NAMESPACE, session="s")
+    monkeypatch.setenv("FIRSTHAND_KEYS", str(tmp_path / "none"))
+    with Memory(address, namespace=NAMESPACE, embedder="none") as memory:
+        verified = memory.verify()
+        assert (verified.ok, verified.head) == (True, log.verify(namespace=NAMESPACE).head)
+        assert "not the contents of 2 events" in verified.notes[0]
+        assert "replica holds the store up to position 1, and not what came after it" in verified.notes[-1]
+        as_owner("ALTER TABLE artifact RENAME TO elsewhere; CREATE TABLE artifact (LIKE elsewhere); "
+                 "GRANT SELECT ON artifact TO firsthand_application")  # fmt: skip
+        assert "is missing" in memory.verify().problems[0].what
+        as_owner("DROP TABLE artifact; ALTER TABLE elsewhere RENAME TO artifact")
 
 
 def test_a_chain_that_was_changed_is_seen_without_the_key(log, again, as_owner, tmp_path) -> None:
@@ -173,6 +198,32 @@ def test_keys_are_their_owners_alone(log, again, keys) -> None:
     with pytest.raises(KeyMissing, match="chmod 600"):
         events_of(again())
     file.chmod(0o600)
+
+
+def test_a_slow_command_ends_no_transaction(again, tmp_path, monkeypatch) -> None:
+    """A program slower than a transaction may idle: keys are begun, used, renewed and forgotten all the same.
+
+    Fails on: keys that are asked for while a head is held, a lock of keys that the server takes back meanwhile.
+    """
+    monkeypatch.setattr("firsthand.log.postgres.connection.HOLD_S", 0.3)
+    monkeypatch.setattr("firsthand.log.postgres.keys.COMMAND_FRESH_S", 0.001)  # each look asks the program again
+    program = tmp_path / "vault"
+    program.write_text(
+        'set -e\ncd "$(dirname "$0")"\nsleep 0.7\n'
+        'if [ "$1" = read ]; then cat "$2-$3" 2>/dev/null || true; exit; fi\ncat > "$2-$3"\n',
+        encoding="utf-8",
+    )
+    log = again(f"command:sh {program}")
+    log.append([user("one")], namespace=NAMESPACE, session="s")
+    (second,) = log.append([user("two")], namespace=NAMESPACE, session="s")
+    again_, theirs = again(f"command:sh {program}"), [user("three", id=IdMaker()())]
+    (third,) = again_.append(theirs, namespace=NAMESPACE, session="s")  # the head is another's: it is held
+    assert [each.new for each in log.append(theirs, namespace=NAMESPACE, session="s")] == [False]
+    log.renew_key(NAMESPACE)
+    assert "are forgotten" in log.erase(NAMESPACE, [second.id]).retained
+    assert [event.erased for event in again_.reader.events(NAMESPACE)] == [False, True, False, False]
+    assert third.new
+    assert log.verify(namespace=NAMESPACE).problems == ()
 
 
 def test_a_command_keeps_keys(again, tmp_path) -> None:

@@ -26,6 +26,7 @@ from firsthand.log.results import Appended
 from firsthand.moment import Moment
 
 from .connection import Connections, enter, translated
+from .deadline import LONG_S, Connection
 from .seal import Seal
 from .tenant import Row, Tenant, Ticket, Work, ask_sessions, is_written, known_ids, read_sessions
 
@@ -132,7 +133,7 @@ class Committer:
             for ticket in _unsettled(group):  # this thread was interrupted, or has a fault of ours, which it raises
                 ticket.settle(StoreBusy("PostgreSQL: the commit was interrupted; retry with the same ids."))
 
-    def _settle(self, db: psycopg.Connection, group: list[Ticket]) -> None:
+    def _settle(self, db: Connection, group: list[Ticket]) -> None:
         """Commit what fits together, then each namespace alone: one whose head others hold after all that come."""
         waits: dict[int, float] = {}  # how long each was waited for in vain, at last
         try:
@@ -162,8 +163,7 @@ class Committer:
         for ticket in group:
             by_key.setdefault(ticket.namespace, []).append(ticket)
         for key, tickets in list(by_key.items()):
-            tenant = self._tenants.get(key)
-            if (tenant is not None and tenant.doubt > 1) or any(not ticket.plain for ticket in tickets):
+            if any(not ticket.plain for ticket in tickets):
                 del by_key[key]
         self._read(db, by_key)
         # Locks of heads are taken in the order of their keys everywhere.
@@ -178,7 +178,7 @@ class Committer:
         unknown = []
         for key, tickets in by_key.items():
             tenant, names = self._tenants.get(key), _names(tickets)
-            known = tenant is not None and tenant.doubt == 0
+            known = tenant is not None and not tenant.doubted
             if tenant is None or not known or not names <= tenant.sessions.keys():
                 unknown.append((key, tickets, names, known))
         if not unknown:
@@ -224,13 +224,15 @@ class Committer:
                 raise psycopg.Rollback
         return misfit
 
-    def _alone(self, db: psycopg.Connection, tickets: list[Ticket], group: list[Ticket], wait_s: float) -> None:
+    def _alone(self, db: Connection, tickets: list[Ticket], group: list[Ticket], wait_s: float) -> None:
         """Commit tickets of one namespace: hold its head, read what there is, and judge each event.
 
         Raises:
             LockNotAvailable: others hold it, or what the work needs, for longer.
         """
         key, name = tickets[0].namespace, tickets[0].batches[0].namespace
+        if any(ticket.also is not None for ticket in tickets):
+            db.silence_s = LONG_S
         for _ in range(TRIES_MAX):
             # Each wait ends with a sync: the server then knows that it waits for us, and for how long.
             with db.pipeline() as pipeline, db.transaction():
@@ -246,8 +248,8 @@ class Committer:
                 self._join(group, key)
                 tickets += group[joined:]
                 before = self._tenants.get(key)
-                doubt = 0 if before is None else max(0, before.doubt - (before.position == position))
-                tenant = Tenant(key, name, position, hashed, {}, doubt)
+                doubted = before is not None and before.doubted and before.position != position
+                tenant = Tenant(key, name, position, hashed, {}, doubted)
                 sessions = ask_sessions(db, key, _names(tickets))
                 work = Work(tenant, self._clock(), known_ids(db, pipeline, self._seal, key, tickets), self._seal)
                 read_sessions(sessions, tenant, _names(tickets))
@@ -288,7 +290,7 @@ def _misfit(works: Sequence[Work], answers: dict[Work, psycopg.Cursor[Row] | Non
         if work not in answers or ((cursor := answers[work]) is not None and cursor.pgresult is None):
             return work
         if not is_written(answers[work]):
-            work.tenant.doubt = min(2, work.tenant.doubt + 1)
+            work.tenant.doubted = True
             return work
     return None
 

@@ -10,6 +10,7 @@ import logging
 import os
 import select
 import struct
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -34,10 +35,10 @@ from firsthand.errors import (
     StoreReadOnly,
 )
 
+from .deadline import LONG_S, TIMEOUT_S, Connection, bounded, connect
 from .roles import APPLICATION, SCHEMA, connecting
 
 POOL_MAX = 8
-TIMEOUT_S = 30.0
 RECONNECT_S = 8.0
 """The pool tries again ever more seldom for so long; then it begins anew: a server that is back is soon seen."""
 OVER_LIMIT, DAY_S = "FH001", 86_400
@@ -62,12 +63,14 @@ class Connections:
 
     Args:
         dsn: how to reach it, as libpq reads it.
+        timeout_s: how long a server that says nothing, a free connection, or another writer is waited for.
     """
 
     def __init__(self, dsn: str, *, size_max: int = POOL_MAX, timeout_s: float = TIMEOUT_S) -> None:
-        self._dsn, self._size_max, self.timeout_s = dsn, size_max, timeout_s
+        self._size_max, self.timeout_s, self._limit = size_max, timeout_s, threading.local()
         with connecting(dsn):  # what is wrong with an address no pool heals by trying again
-            psycopg.connect(dsn).close()
+            connect(dsn).close()
+            self._bounded = bounded(dsn)
         self._open()
 
     def _open(self) -> None:
@@ -75,8 +78,8 @@ class Connections:
         if not _POOL_LOG.handlers:  # what it would print of a server that is away is said by whoever waits for it
             _POOL_LOG.addHandler(logging.NullHandler())
         self._pool = ConnectionPool(
-            self._dsn, min_size=1, max_size=self._size_max, timeout=self.timeout_s, open=False,
-            configure=self._configure, check=_check, reconnect_timeout=RECONNECT_S,
+            self._bounded, connection_class=Connection, min_size=1, max_size=self._size_max, timeout=self.timeout_s,
+            open=False, configure=self._configure, check=_check, reconnect_timeout=RECONNECT_S,
             reconnect_failed=ConnectionPool.check,
         )  # fmt: skip
         self._pool.open()
@@ -88,31 +91,46 @@ class Connections:
         if self._pid == os.getpid():
             self._pool.close()
 
-    def _configure(self, db: psycopg.Connection) -> None:
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Wait for a server that says nothing for so long, in this thread's part of a block."""
+        before, self._limit.seconds = self._silence_s(), seconds
+        try:
+            yield
+        finally:
+            self._limit.seconds = before
+
+    def _silence_s(self) -> float:
+        return float(getattr(self._limit, "seconds", self.timeout_s))
+
+    def _configure(self, db: Connection) -> None:
+        db.silence_s = self.timeout_s
         db.execute(f"SET search_path = {SCHEMA}, pg_temp")
         db.execute("SET citus.propagate_set_commands = 'local'")  # means nothing without Citus
         db.execute("SET synchronous_commit = on")  # acknowledged is durable, whatever the server's default
-        db.execute(f"SET lock_timeout = {int(self.timeout_s * 1_000)}")
+        db.execute(f"SET lock_timeout = {int(self.timeout_s * 800)}")  # it says so before it counts as silent
         db.execute(f"SET idle_in_transaction_session_timeout = {int(HOLD_S * 1_000)}")
         db.commit()
         db.autocommit = True
         db.adapters.register_dumper(Array, _ArrayDumper)
 
     @contextmanager
-    def use(self) -> Iterator[psycopg.Connection]:
+    def use(self) -> Iterator[Connection]:
         """Give a connection for the length of a block; errors leave it as ours."""
         if self.closed:
             raise StoreClosed("this store was closed; open it again.")
         if self._pid != os.getpid():  # after a fork: the parent's sockets are the parent's
             self._open()
-        with translating(), self._pool.connection() as db:
+        limit = self._silence_s()
+        with translating(), self._pool.connection(min(limit, self.timeout_s)) as db:
+            db.silence_s = limit
             try:
                 yield db
             except psycopg.Rollback as error:  # leaves its transaction only where the connection is lost
                 raise psycopg.OperationalError("the connection was lost while a transaction was undone") from error
 
     @contextmanager
-    def reading(self, namespace: int, *, at_one_moment: bool = False) -> Iterator[psycopg.Connection]:
+    def reading(self, namespace: int, *, at_one_moment: bool = False) -> Iterator[Connection]:
         """Give a connection within a transaction that may read one namespace.
 
         Args:
@@ -124,6 +142,7 @@ class Connections:
         with self.use() as db:
             with nullcontext() if at_one_moment else db.pipeline(), db.transaction():
                 if at_one_moment:
+                    db.silence_s = LONG_S
                     db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
                     db.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
                 enter(db, namespace)
@@ -132,6 +151,12 @@ class Connections:
                 mark = db.execute(_MOVED, (namespace,), prepare=True)
             if (row := mark.fetchone()) is not None:
                 raise moved(row[0])
+
+
+def check_place(db: Connection, namespace: int) -> None:
+    """Raise `StoreMoved` where a namespace is on another primary, or on its way here."""
+    if (row := db.execute(_MOVED, (namespace,), prepare=True).fetchone()) is not None:
+        raise moved(row[0])
 
 
 def enter(db: psycopg.Connection, namespace: int) -> None:

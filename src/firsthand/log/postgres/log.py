@@ -27,7 +27,7 @@ from firsthand.moment import Moment
 
 from . import citus, condition, proof
 from .committer import Committer
-from .connection import TIMEOUT_S, Connections, translating
+from .connection import Connections, translating
 from .keys import key_home
 from .objects import objects_of
 from .payloads import Payloads
@@ -94,7 +94,8 @@ class PostgresLog(AppendVerbs):
         objects: where payloads over ``$FIRSTHAND_OBJECTS_OVER`` bytes lie, a folder or ``s3://BUCKET/PREFIX``; None is
             ``$FIRSTHAND_OBJECTS``, empty has all of them in the database.
         inline_max: payloads over this many bytes are kept apart from their events.
-        timeout_s: how long a server that does not answer, or another writer, is waited for.
+        timeout_s: how long a server that does not answer, or another writer, is waited for; None is
+            ``$FIRSTHAND_POSTGRES_TIMEOUT``, else 30.
         clock: the time of ingest; for tests.
 
     Raises:
@@ -110,10 +111,12 @@ class PostgresLog(AppendVerbs):
         keys: str | None = None,
         objects: str | None = None,
         inline_max: int = CONTENT_INLINE_MAX,
-        timeout_s: float = TIMEOUT_S,
+        timeout_s: float | None = None,
         clock: Callable[[], Moment] = moment.now,
     ) -> None:
-        self.connections = Connections(dsn, timeout_s=timeout_s)
+        self.connections = Connections(
+            dsn, timeout_s=environment.postgres_timeout_s() if timeout_s is None else timeout_s
+        )
         try:
             with self.connections.use() as db:
                 self.newer = check_version(db)

@@ -28,6 +28,7 @@ from firsthand.log.preview import Previewer
 from firsthand.value import value
 
 from .connection import Connections
+from .deadline import LONG_S
 from .objects import ObjectStore
 from .seal import Seal
 
@@ -100,6 +101,7 @@ class Payloads:
     def listing(self, namespace_key: int) -> Iterator[bytes]:
         """Yield the digests of a namespace's payloads, in order."""
         with self._connections.reading(namespace_key) as db:
+            db.silence_s = LONG_S
             sql = "SELECT digest FROM artifact WHERE namespace = %s AND piece <= 0 ORDER BY digest"
             rows = db.execute(sql, (namespace_key,)).fetchall()
         return iter([row[0] for row in rows])
@@ -126,6 +128,7 @@ class Payloads:
         """Remove what no event came to hold and is at least so old; give how many payloads and objects that were."""
         before = datetime.now(UTC) - timedelta(seconds=older_than_s)
         with self._connections.reading(namespace_key) as db:
+            db.silence_s = LONG_S
             rows = db.execute("SELECT gone_object FROM sweep_1(%s, %s)", (namespace_key, before)).fetchall()
         self.remove_objects(namespace_key, [row[0] for row in rows])
         if self._seal.on and (unforgotten := self._seal.forget(namespace_key)):

@@ -30,6 +30,11 @@ _SQL = (
     "LEFT JOIN session s ON s.namespace = e.namespace AND s.session = e.session "
     "WHERE e.namespace = %s AND e.position > %s ORDER BY e.position LIMIT %s"
 )
+_MISSING = (
+    "SELECT DISTINCT digest FROM artifact_use u WHERE namespace = %s AND NOT EXISTS (SELECT FROM artifact a "
+    "WHERE a.namespace = u.namespace AND a.digest = u.digest AND a.piece <= 0) ORDER BY digest"
+)
+"""What no payload read whole can tell where the events that hold it cannot be read."""
 _DAMAGED = (StoreDamaged, ArithmeticError, LookupError, UnicodeError, TypeError, ValueError, struct.error)
 
 
@@ -77,6 +82,8 @@ def verify(
     for digest, (artifact, position) in walk.artifacts.items():
         if wrong := payloads.verify(key, artifact):
             walk.add("artifact", f"{digest.hex()}: {wrong}", position)
+    for (digest,) in db.execute(_MISSING, (key,)).fetchall() if walk.locked else ():
+        walk.add("artifact", f"{digest.hex()}: it is held by an event, and is missing")
     for identifier, position in walk.erased.items():
         if identifier not in walk.accounted and not walk.locked:
             walk.add("event", "its content is gone, but no erasure in the log speaks of it", position, identifier)
@@ -84,8 +91,8 @@ def verify(
     notes = [f"{spare} payloads belong to no event: left by a crash"] if spare and not walk.locked else []
     if walk.locked:
         notes.append(
-            f"the contents of {walk.locked:,} events, and payloads, were not checked, nor whether erasures account for "
-            f"all that is erased: {walk.why}"
+            f"chains, head and sessions were checked; not the contents of {walk.locked:,} events, what their payloads "
+            f"hold, nor whether erasures account for all that is erased: {walk.why}"
         )
     if left := db.execute("SELECT key FROM forgotten WHERE namespace = %s", (key,)).fetchall():
         notes.append(f"{len(left):,} keys of erased content are not forgotten yet; erase one of its events again")

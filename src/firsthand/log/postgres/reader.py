@@ -22,6 +22,7 @@ from firsthand.moment import Moment
 from firsthand.window import HISTORY
 
 from .connection import Connections
+from .deadline import LONG_S
 from .payloads import Payloads
 from .seal import Seal
 
@@ -260,6 +261,7 @@ class Reader(Expansion):
         """Count a namespace's events by kind, those erased, and the bytes of their bodies as kept."""
         key = number_of(namespace)
         with self._connections.reading(key) as db:
+            db.silence_s = LONG_S
             rows = db.execute(
                 "SELECT kind, count(*), count(*) FILTER (WHERE body IS NULL), coalesce(sum(octet_length(body)), 0) "
                 "FROM event WHERE namespace = %s GROUP BY kind ORDER BY kind",

@@ -14,12 +14,12 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from firsthand.environment import ADDRESS_FILE, store_name
-from firsthand.errors import InvalidArgument, StoreBusy, StoreDamaged, StoreMoved, StoreReplaced
+from firsthand.errors import InvalidArgument, KeyMissing, StoreBusy, StoreDamaged, StoreMoved, StoreReplaced
 from firsthand.event import Draft
 from firsthand.log.engine import Progress
 from firsthand.log.export import Exported
@@ -31,6 +31,7 @@ from firsthand.log.sqlite.mend import Comparison, Lack
 from firsthand.log.sqlite.read import Reader
 from firsthand.value import replace
 
+from .deadline import QUIET_S
 from .log import PostgresLog
 from .primaries import COMING_S, Engines
 from .replica_folder import ReplicaFolder, notice_of
@@ -83,7 +84,8 @@ class ReplicatedLog:
 
     def _refresh(self) -> None:
         if not hasattr(self._thread, "behind") and time.monotonic() - self._followed > FRESH_S:
-            self.follow()
+            with self.engine.connections.within(QUIET_S):
+                self.follow()
 
     def follow(self, within_s: float = math.inf) -> int:
         """Take in what the engine has and the replica has not, for so long; give how many events are left."""
@@ -111,9 +113,10 @@ class ReplicatedLog:
             yield self._thread.behind
             return
         try:
-            left = self.follow(ANSWER_S)
+            with self.engine.connections.within(QUIET_S):
+                left = self.follow(ANSWER_S)
             behind = f"the newest {left:,} events are not in this machine's replica yet; ask again" if left else ""
-        except (StoreBusy, StoreDamaged) as error:
+        except (StoreBusy, StoreDamaged, KeyMissing) as error:
             at = self.local.reader.head(self.namespace)[0]
             behind = (
                 f"this machine's replica holds the store up to position {at:,}, and not what came after it: {error}"
@@ -193,7 +196,8 @@ class ReplicatedLog:
         progress: Progress | None = None,
     ) -> Verification:
         """Derive every hash of the engine's namespace again, and those of the replica, which goes if one is wrong."""
-        self.follow()
+        with suppress(KeyMissing):  # the engine's chain, and what is here, can be derived without
+            self.follow()
         options: dict[str, Any] = {"namespace": namespace or self.namespace, "heads": heads, "progress": progress}
         verified = self._on_engine(lambda engine: engine.verify(**options))
         here = self.local.verify(namespace=self.namespace)

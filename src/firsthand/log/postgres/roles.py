@@ -13,6 +13,8 @@ from psycopg import errors
 from firsthand.environment import without_password
 from firsthand.errors import InvalidArgument, StoreBusy, StoreReadOnly
 
+from .deadline import connect
+
 SCHEMA = "firsthand"
 APPLICATION = "firsthand_application"
 """The role that an application's login is a member of: it reads by row-level security and writes by functions."""
@@ -79,7 +81,7 @@ def _rights(db: psycopg.Connection) -> tuple[str, str, bool, bool]:
 def owner_connection(dsn: str, options: str = "") -> Iterator[psycopg.Connection]:
     """Open a connection of the store's owner for a block, each statement a transaction of its own."""
     with connecting(dsn):
-        db = psycopg.connect(dsn, autocommit=True, options=options or None)
+        db = connect(dsn, autocommit=True, options=options or None)
     with db:
         check_owner(db)
         yield db

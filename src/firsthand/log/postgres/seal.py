@@ -16,19 +16,19 @@ import os
 import secrets
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
 import psycopg
 
 from firsthand.environment import extra_command
-from firsthand.errors import InvalidArgument, KeyMissing, StoreDamaged, StoreFailed
+from firsthand.errors import InvalidArgument, KeyMissing, StoreDamaged, StoreError
 from firsthand.event import SALT_BYTES, id_text
 from firsthand.log.rows import POSITION_MAX
 
-from .connection import Connections
-from .keys import TREE_BYTES, KeyHome, KeyRing, KeyTree
+from .connection import Connections, check_place, enter
+from .keys import COMMAND_TIMEOUT_S, TREE_BYTES, KeyHome, KeyRing, KeyTree
 
 SEALED = 3
 """The codec byte of what is sealed; 0 to 2 are those of `log.compression`."""
@@ -36,6 +36,8 @@ _LEAF_BYTES, _NONCE_BYTES = 11, 12
 HEADER_BYTES = 1 + TREE_BYTES + _LEAF_BYTES
 _EVENTS, _PAYLOADS, _PAYLOAD_BITS = 2 << POSITION_MAX.bit_length(), 3 << 80, 80
 _KEY_LOCK = 0x46_48_4B_59
+HOME_S = 3 * COMMAND_TIMEOUT_S
+"""What a change of keys takes at most: they are read, perhaps once more, and written."""
 RINGS_KEPT = 1_000
 
 
@@ -61,7 +63,7 @@ class Seal:
         Raises:
             KeyMissing: the namespace's key is not to be had.
         """
-        ring = self._ring(namespace)
+        ring = self._at_hand(namespace)
         if ring.trees[-1].key(_EVENTS | position) is None:  # the database was taken back to before an erasure
             ring = self.renew(namespace, _EVENTS | position)
         bound = _bound_event(namespace, identifier, position)
@@ -98,12 +100,13 @@ class Seal:
         body = row[18]
         if not body or body[0] != SEALED:
             return row
+        self._ring(row[2])
         return (*row[:17], *self.opened_body(row[2], row[0], row[1], body), *row[19:])
 
     def opened_body(
         self, namespace: int, position: int, identifier: bytes, body: bytes
     ) -> tuple[bytes, bytes] | tuple[None, None]:
-        """Give the salt and the stored body of an event; neither where its key was forgotten."""
+        """Give the salt and the stored body of an event, by the keys at hand; neither where its key was forgotten."""
         try:
             bound = _bound_event(namespace, identifier, position)
             plain = self._open(namespace, body, bound, f"event fh:{id_text(identifier)}")
@@ -115,6 +118,7 @@ class Seal:
         """Give a piece of a payload; None where its key was forgotten."""
         if not content or content[0] != SEALED:
             return content
+        self._ring(namespace)
         bound = _bound_piece(namespace, digest, number)
         return self._open(namespace, content, bound, f"artifact {digest.hex()}, piece {number}")
 
@@ -122,7 +126,7 @@ class Seal:
         from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - an extra
 
         header, nonce = content[:HEADER_BYTES], content[HEADER_BYTES : HEADER_BYTES + _NONCE_BYTES]
-        tree = self._ring(namespace).tree(header[1 : 1 + TREE_BYTES])
+        tree = self._at_hand(namespace).tree(header[1 : 1 + TREE_BYTES])
         if tree is None:
             raise self._missing(namespace, f"key {header[1 : 1 + TREE_BYTES].hex()}, which {what} is sealed with,")
         key = tree.key(int.from_bytes(header[1 + TREE_BYTES :], "big"))
@@ -136,8 +140,11 @@ class Seal:
     # keys --------------------------------------------------------------------------------------------
 
     def begin(self, namespace: int, name: str) -> None:
-        """Make the key of a namespace that has neither key nor events."""
-        if not self.on or self._home is None or namespace in self._rings or self._home.read(namespace) is not None:
+        """Have a namespace's key at hand before an append holds anything; made where it has neither key nor events."""
+        if not self.on or self._home is None:
+            return
+        with suppress(KeyMissing):
+            self._ring(namespace)
             return
         with self._changing(namespace) as db:
             begun = "SELECT FROM namespace WHERE namespace = %s AND (position > 0 OR moved IS NOT NULL)"
@@ -148,11 +155,11 @@ class Seal:
 
     def renew(self, namespace: int, leaf: int = 1) -> KeyRing:
         """Begin a new tree, unless what is written with has the key of a leaf; give the ring."""
-        with self._changing(namespace):
+        with self._changing(namespace) as db:
             ring = self._ring(namespace, anew=True)
             if ring.trees[-1].key(leaf) is None or leaf == 1:
                 ring.renew()
-                self._keep(namespace, ring)
+                self._keep(db, namespace, ring)
         return ring
 
     def forget(self, namespace: int) -> str:
@@ -167,22 +174,29 @@ class Seal:
                     for (header,) in rows:
                         if (tree := ring.tree(header[1 : 1 + TREE_BYTES])) is not None:
                             tree.forget(int.from_bytes(header[1 + TREE_BYTES :], "big"))
-                    self._keep(namespace, ring)
+                    self._keep(db, namespace, ring)
                     db.execute("SELECT forget_1(%s, %s)", (namespace, [header for (header,) in rows]))
-        except (KeyMissing, StoreFailed) as error:
+        except StoreError as error:
             return str(error)
         return ""
 
     @contextmanager
     def _changing(self, namespace: int) -> Iterator[psycopg.Connection]:
-        """Let nobody else change a namespace's keys for the length of a block."""
-        with self._connections.reading(namespace) as db:
-            # Fetched, since a pipeline only queues it: what follows changes files.
-            db.execute("SELECT pg_advisory_xact_lock(%s)", (namespace ^ _KEY_LOCK,)).fetchone()
+        """Let nobody else change a namespace's keys for the length of a block, in which their home may take its time.
+
+        Raises:
+            StoreMoved: another primary has the namespace, and with it the lock.
+        """
+        with self._connections.use() as db, db.transaction():
+            enter(db, namespace)
+            db.execute(f"SET LOCAL idle_in_transaction_session_timeout = {HOME_S * 1_000}")
+            db.execute("SELECT pg_advisory_xact_lock(%s)", (namespace ^ _KEY_LOCK,))
+            check_place(db, namespace)
             yield db
 
-    def _keep(self, namespace: int, ring: KeyRing) -> None:
+    def _keep(self, db: psycopg.Connection, namespace: int, ring: KeyRing) -> None:
         assert self._home is not None
+        db.execute("SELECT 1")  # fails where this process was stopped for so long that the lock is another's
         self._home.write(namespace, ring.encode())
         self._rings.pop(namespace, None)
 
@@ -208,6 +222,11 @@ class Seal:
                 self._rings.clear()
             self._rings[namespace] = stamp, ring
         return ring
+
+    def _at_hand(self, namespace: int) -> KeyRing:
+        """Give a namespace's ring as it was asked for last: no transaction waits for a home, which may be slow."""
+        known = self._rings.get(namespace)
+        return self._ring(namespace) if known is None else known[1]
 
     def _missing(self, namespace: int, what: str) -> KeyMissing:
         where = self._home.where(namespace) if self._home is not None else "FIRSTHAND_KEYS"

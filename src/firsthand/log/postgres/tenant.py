@@ -95,8 +95,7 @@ class Tenant:
     """A namespace as far as this process knows it.
 
     Attributes:
-        doubt: how sure it is that others write here too: 0 goes by what is known, 1 reads the head before a commit,
-            2 holds it.
+        doubted: others write here too, so the head is read before the next commit.
     """
 
     key: int
@@ -104,7 +103,7 @@ class Tenant:
     position: int = 0
     head: bytes = bytes(32)
     sessions: dict[str, Session] = field(default_factory=dict)
-    doubt: int = 0
+    doubted: bool = False
 
 
 class Work:

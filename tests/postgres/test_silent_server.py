@@ -1,0 +1,147 @@
+"""A server that stops answering while its connections stay open: nobody waits for it without end, nothing is lost."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+from postgres_server import APPLICATION, PostgresServer
+
+from firsthand import Memory
+from firsthand.answer import Outcome
+from firsthand.environment import store_folder
+from firsthand.errors import StoreBusy
+from firsthand.event import Draft, Kind
+from firsthand.health.doctor import examine
+from firsthand.log.postgres import deadline
+from firsthand.log.postgres.log import PostgresLog
+from firsthand.log.prepare import Batch
+
+TIMEOUT_S = 2
+WITHIN_S = 40.0
+"""Far under what a machine that is busy elsewhere takes, and over any wait that ends."""
+
+
+@contextmanager
+def silent(server: PostgresServer) -> Iterator[None]:
+    """Stop every process of a server for the length of a block."""
+    server.signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        server.signal(signal.SIGCONT)
+
+
+def draft(text: str) -> Draft:
+    return Draft(Kind.NOTE, text.encode())
+
+
+def refused(work, *arguments) -> StoreBusy:
+    """Do what cannot be done now, and give what was said."""
+    begun = time.monotonic()
+    with pytest.raises(StoreBusy) as caught:
+        work(*arguments)
+    assert time.monotonic() - begun < WITHIN_S
+    return caught.value
+
+
+def test_an_append_to_a_silent_server_can_be_made_again(server, dsn):
+    """Appends and reads of a stopped server fail in time; made again when it goes on, each event is there once.
+
+    Fails on: a wait without a limit, a connection that is used again, a pool that does not heal.
+    """
+    log = PostgresLog(dsn, timeout_s=TIMEOUT_S)
+    log.append([draft("first")], namespace="n", session="s")
+
+    def append(number: int) -> StoreBusy:
+        return refused(lambda: log.append([draft(f"late {number}")], namespace=f"n{number % 2}", session="s"))
+
+    with silent(server), ThreadPoolExecutor(4) as pool:
+        errors = [*pool.map(append, range(4))]
+        unknown = "sent nothing for 2 s", "was kept is not known", "with the same ids"
+        assert any(all(words in str(error) for words in unknown) for error in errors)
+        refused(lambda: log.reader.head("n"))
+    for error in errors * 2:
+        for batch in error.batch:
+            again(log, batch)
+    texts = [event.text for name in ("n", "n0", "n1") for event in log.reader.events(name)]
+    assert sorted(texts) == ["first", *(f"late {number}" for number in range(4))]
+    assert all(log.verify(namespace=name).problems == () for name in ("n", "n0", "n1"))
+    log.close()
+
+
+def again(log: PostgresLog, batch: Batch) -> None:
+    """Submit a batch as often as it takes until the pool has healed."""
+    until = time.monotonic() + WITHIN_S
+    while True:
+        try:
+            log.submit((batch,))
+        except StoreBusy:
+            assert time.monotonic() < until
+        else:
+            return
+
+
+def test_what_takes_long_is_waited_for(server, dsn):
+    """A server that works on a large erasure, or a page of an export, is not taken for a silent one.
+
+    Fails on: one limit for every verb.
+    """
+    log = PostgresLog(dsn, timeout_s=1)
+    slow = "SELECT pg_sleep(1.5)"
+    log.append_with(lambda db: db.execute(slow), draft("done"), namespace="n", session="s")
+    with log.connections.reading(1, at_one_moment=True) as db:
+        db.execute(slow)
+    refused(lambda: ask(log, slow))
+    assert [event.text for event in log.reader.events("n")] == ["done"]
+    assert log.verify(namespace="n").problems == ()
+    log.close()
+
+
+def ask(log: PostgresLog, sql: str) -> None:
+    with log.connections.use() as db:
+        db.execute(sql)
+
+
+def test_recall_answers_from_the_replica_of_a_silent_server(server, database, tmp_path, monkeypatch):
+    """Recall and health answer while the server is stopped, and say so; then all goes on, with nothing twice.
+
+    Fails on: a recall that waits as long as an append, one that is not `degraded`.
+    """
+    for name in ("CACHE", "DATA", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path))
+    monkeypatch.setenv("FIRSTHAND_POSTGRES_TIMEOUT", str(TIMEOUT_S))
+    monkeypatch.setitem(deadline._NETWORK, "connect_timeout", 2)
+    address = f"postgresql://{APPLICATION}@/{database}?host={server.folder}"
+    with Memory(address, namespace="n", embedder="none") as memory:
+        memory.log.append([draft("the port is 4711")], namespace="n", session="s")
+        assert memory.recall("port").hits
+        with silent(server):
+            begun = time.monotonic()
+            answer = memory.recall("port")
+            assert time.monotonic() - begun < WITHIN_S
+            assert (answer.outcome, [hit.preview for hit in answer.hits]) == (Outcome.DEGRADED, ["the port is 4711"])
+            assert "replica holds the store up to position 1" in "".join(answer.notes)
+            report = examine(store_folder(address), namespace="n")
+            assert "cannot be opened: PostgreSQL: connection timeout" in report.findings[0].what
+            error = refused(lambda: memory.log.append([draft("late")], namespace="n", session="s"))
+        for batch in error.batch * 2:
+            again(memory.log.engine, batch)
+        assert [event.text for event in memory.log.reader.events("n")] == ["the port is 4711", "late"]
+        assert memory.verify().ok
+
+
+def test_an_address_of_a_silent_server_is_refused_in_time(server, dsn):
+    """Opening a store whose server does not answer ends, and what an address says of the network holds."""
+    with silent(server):
+        refused(lambda: PostgresLog(f"{dsn} connect_timeout=2"))
+    with deadline.connect(f"{dsn} keepalives_count=7") as db:
+        parameters = {option.keyword: option.val for option in db.pgconn.info if option.val}
+    assert (parameters[b"keepalives_count"], parameters[b"tcp_user_timeout"]) == (b"7", b"30000")
+    assert parameters[b"connect_timeout"] == b"10"
+    assert isinstance(db, psycopg.Connection)
