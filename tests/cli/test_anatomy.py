@@ -30,29 +30,20 @@ def test_the_newest_calls_are_listed_first_when_there_are_many(talked):
 
 def test_the_session_of_the_newest_call_is_taken(talked):
     """Without a name the session of the newest call is meant; a name, or --session, means another."""
-    talk(talked.store, turns=2, session="show")
-    assert talked("session", "anatomy").lines[0] == "session show"
+    talk(talked.store, turns=2, session="replay")
+    assert talked("session", "anatomy").lines[0] == "session replay"
     assert talked("session", "anatomy", "deploy").lines[0] == "session deploy"
-    assert len(talked("session", "anatomy", "--session", "show").lines) == 4
-    other = talked("session", "anatomy", "show", "2", "--session", "deploy")
-    assert other.lines[0].startswith("call 2 of session deploy,")
-    assert talked("session", "anatomy", "show", "2").lines[0].startswith("call 2 of session show,")
-
-
-def test_a_call_is_shown_part_by_part(talked):
-    """Each part of the record has a line with its tokens, and what is free of the budget has the last."""
-    call = talked("session", "anatomy", "show", "8", "--json").json
-    said = talked("session", "anatomy", "show", "8")
-    rows = [line for line in said.lines[4:] if " tokens " in line]
-    assert [(row[2:26].strip(), row[26:36].strip()) for row in rows] == [
-        *((part["name"], f"{part['tokens']:,}") for part in call["shares"]), ("free", f"{4_000 - call['tokens']:,}"),
-    ]  # fmt: skip
-    assert talked("session", "anatomy", "show", call["pointer"]).text == said.text
+    assert len(talked("session", "anatomy", "--session", "replay").lines) == 4
+    calls = {
+        name: talked("session", "anatomy", "--session", name, "--json").json_lines[1] for name in ("deploy", "replay")
+    }
+    assert len(talked("session", "anatomy", "replay", "2", "--session", "deploy").out) == calls["deploy"]["bytes"]
+    assert len(talked("session", "anatomy", "replay", "2").out) == calls["replay"]["bytes"]
 
 
 def test_json_has_the_record_and_the_papers_names(talked):
     """The JSON form holds every field, the shares by part, and the schema of the paper; shares sum to the bytes."""
-    one = talked("session", "anatomy", "show", "3", "--json").json
+    one = talked("session", "anatomy", "--json").json_lines[2]
     assert sum(share["bytes"] for share in one["shares"]) == one["bytes"]
     assert {share["name"] for share in one["shares"]} <= set(PARTS)
     assert one["paper"] == {
@@ -117,7 +108,7 @@ def test_a_replay_that_is_not_the_same_says_so(talked):
     )
 
 
-@pytest.mark.parametrize("words", [(), ("show",), ("diff",), ("replay",), ("nobody",), ("show", "1")])
+@pytest.mark.parametrize("words", [(), ("diff",), ("replay",), ("nobody",), ("replay", "1")])
 def test_without_calls_nothing_is_found(shell, words):
     """In a store where no call was recorded, each form ends with 1 and says so."""
     shell.append("hello")
@@ -129,15 +120,15 @@ def test_without_calls_nothing_is_found(shell, words):
 @pytest.mark.parametrize(
     ("words", "code", "error"),
     [
-        (("show", "1", "2"), 2, "firsthand: session anatomy show takes one call; got '1 2'\n"),
+        (("replay", "1", "2"), 2, "firsthand: session anatomy replay takes one call; got '1 2'\n"),
         (("diff", "1"), 2, "firsthand: session anatomy diff takes two calls, or none for the last two; got '1'\n"),
         (("deploy", "2"), 2, "firsthand: session anatomy list takes one session; got 'deploy 2'\n"),
         (
-            ("show", "9"),
+            ("replay", "9"),
             1,
             "firsthand: no call 9 is recorded in session 'deploy'; see them all: firsthand session anatomy\n",
         ),
-        (("show", "x"), 5, "firsthand: expected a pointer such as fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY, "),
+        (("replay", "x"), 5, "firsthand: expected a pointer such as fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY, "),
         (("replay", "fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY"), 1, "firsthand: no event fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY in "),
     ],
 )

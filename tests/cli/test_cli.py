@@ -142,7 +142,6 @@ def test_a_recall_starts_with_little(tmp_path):
         ("recall", "x", "--budget", "0"),
         ("recall", "x", "--since", "2026-13-01"),
         ("show",),
-        ("show", "fh:0", "--raw", "--around", "1"),
         ("timeline", "--until", "soon"),
         ("store", "export", "--all", "--session", "s"),
         ("store", "erase"),
@@ -360,7 +359,6 @@ def test_stored_text_does_not_reach_a_terminal_as_it_is(shell):
         ("timeline",),
         ("session", "list"),
         ("show", pointer),
-        ("show", pointer, "--around", "1"),
     ):
         said = shell.on_terminal(*arguments, NO_COLOR="1")
         assert said.code == 0

@@ -48,10 +48,6 @@ def test_an_event_is_superseded_shown_undone_and_compared(filled):
     assert TEXTS[0] in filled("agent", "digest", "--agent", "shop").text
     again = filled("ledger", "undo", made["id"])
     assert (again.code, "is undone already; firsthand ledger undo" in again.error) == (1, True)
-    diff = filled("ledger", "diff", "6", "7")
-    assert diff.text == f"{old}: supersede {new} -> nothing decided\n"
-    same = filled("ledger", "diff", "7", "7")
-    assert (same.code, same.text, same.error) == (1, "", "the same is decided at 7 and at 7\n")
 
 
 def test_a_person_retracts_and_restores(filled):
@@ -129,9 +125,6 @@ def test_the_digest_counts_its_facts(filled):
     ("arguments", "code", "told"),
     [
         (("ledger", "undo"), 2, "the following arguments are required: ID"),
-        (("ledger", "diff", "1"), 2, "required: POSITION"),
-        (("ledger", "diff", "1", "x"), 2, "expected a whole number"),
-        (("ledger", "diff", "1", "99"), 5, "from 0 to 4, where this store is now; got 99"),
         (("ledger", "list", "--as-of", "99"), 5, "from 0 to 4, where this store is now; got 99"),
         (("agent", "digest", "--agent", "shop", "--as-of", "99"), 5, "from 0 to 4, where this store is now; got 99"),
         (

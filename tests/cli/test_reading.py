@@ -115,31 +115,6 @@ def test_a_terminal_gets_a_header_and_safe_text(shell):
     assert shell.on_terminal("show", pointer, "--raw").out == b"a\x1b[1m\tb\n\nc"
 
 
-def test_around_shows_the_neighbours_in_the_session(shell):
-    """--around N shows N events before and after in the session, whatever happened elsewhere between them."""
-    pointers = []
-    for number in range(5):
-        pointers.append(shell.append(f"event {number}", "s"))
-        shell.append("elsewhere", "t")
-    said = shell("show", pointers[2], "--around", "1")
-    assert [line for line in said.lines if line.startswith(("event", "elsewhere"))] == ["event 1", "event 2", "event 3"]
-    forms = shell("show", pointers[0], "--around", "2", "--json").json_lines
-    assert [(form["preview"], form["asked"]) for form in forms] == [
-        ("event 0", True),
-        ("event 1", False),
-        ("event 2", False),
-    ]
-
-
-def test_around_shows_the_asked_event_whole_and_the_others_cut(shell):
-    """The event asked for comes to its last byte, a long neighbour says how long it is."""
-    middle = shell.append("m" * 50_000)
-    shell.append("n" * 5_000)
-    lines = shell("show", middle, "--around", "1").lines
-    assert "m" * 50_000 in lines
-    assert lines[-3:-1] == ["n" * 2_000, "[... 5.0 kB in all]"]
-
-
 def test_the_source_record_is_shown(shell, tmp_path):
     """--source gives the line that an imported event was cut from; it goes with no range."""
     line = b'{"role": "user", "content": "hello \\u00e9 source"}\n'
@@ -276,19 +251,6 @@ def test_a_walk_through_too_much_damage_ends(shell, damage, monkeypatch):
     assert said.code == 3
     assert [one["position"] for one in said.json_lines] == [2]
     assert said.error.splitlines()[-1].startswith("firsthand: ")
-
-
-@pytest.mark.files_only("damages firsthand.db")
-def test_around_a_damaged_event_the_others_are_shown(shell, damage):
-    """A damaged neighbour is named, the event asked for is shown, the code is 3."""
-    shell.append("before")
-    pointer = shell.append("the middle")
-    damage(1)
-    said = shell("show", pointer, "--around", "1")
-    assert said.code == 3
-    assert "the middle" in said.lines
-    assert "the event at position 1 is damaged" in said.error
-    assert shell("show", pointer).code == 0
 
 
 @pytest.mark.files_only("parts of the folder")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firsthand.errors import InvalidArgument, Unresolvable
-from firsthand.ledger.decisions import Decision, Ledger, LedgerChange, checked, fold, followers, ledger_difference
+from firsthand.ledger.decisions import Decision, Ledger, checked, fold, followers
 from firsthand.value import replace
 
 EVENTS = ("fh:1", "fh:2", "fh:3", "fh:4")
@@ -104,16 +104,6 @@ def test_followers_are_the_decisions_about_what_was_put_in():
     assert followers((*CHAIN, beside), "d11") == CHAIN
     with pytest.raises(Unresolvable, match="has no decision"):
         followers(CHAIN, "d99")
-
-
-def test_the_difference_names_what_is_decided_otherwise():
-    """Between two positions each pointer with another decision is told once, with both."""
-    before, after = fold(CHAIN, 11), fold((*CHAIN, about(13, "approve", "fh:4")))
-    assert ledger_difference(before, after) == (
-        LedgerChange("fh:2", None, CHAIN[1]),
-        LedgerChange("fh:4", None, about(13, "approve", "fh:4")),
-    )
-    assert ledger_difference(after, after) == ()
 
 
 @pytest.mark.parametrize(

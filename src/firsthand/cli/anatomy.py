@@ -14,7 +14,7 @@ from typing import Any
 
 from firsthand import Anatomy, Kind, Memory, Receipt, SessionWindow, Unresolvable
 from firsthand.cli.arguments import Parser, number
-from firsthand.cli.display import clock, count, gauge, shown, size
+from firsthand.cli.display import count, shown
 from firsthand.cli.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
 from firsthand.cli.output import Output
 from firsthand.cli.stores import session_in, to_read
@@ -28,7 +28,7 @@ BUDGET_TOKENS = 200_000  # of a session that no window was kept for
 TASK_TOKENS_MAX = 4_000
 ITEMS_SHOWN = 40
 PAPER_PERCENT = 22
-_ACTIONS = {"show": 1, "diff": 2, "replay": 1}
+_ACTIONS = {"diff": 2, "replay": 1}
 """How many calls each takes."""
 _NONE = (
     "no call was recorded here; a window records each before it is sent: memory.session(NAME).window(TOKENS).request()"
@@ -55,14 +55,11 @@ def add(group: Parser) -> None:
         """
         firsthand session anatomy                       the calls of the session that had the newest one
         firsthand session anatomy deploy                those of this session
-        firsthand session anatomy show 12               one call by its parts; none given: the newest
         firsthand session anatomy diff 11 12            why the prompt grew; none given: the newest two
         firsthand session anatomy replay 12 | sha256sum     exactly what was sent
         """,
     )  # fmt: skip
-    command.add_argument(
-        "words", nargs="*", metavar="WHAT", help="a session; or show, diff, replay, as in the examples"
-    )
+    command.add_argument("words", nargs="*", metavar="WHAT", help="a session; or diff, replay, as in the examples")
     command.add_argument("--session", metavar="NAME", help="whose calls the numbers count; default: the newest call's")
     command.add_argument("--limit", type=number(0), default=40, metavar="N", help="most lines, default 40; 0 for all")
 
@@ -158,7 +155,7 @@ def _anatomy(chosen: argparse.Namespace, out: Output) -> int:
             return NOTHING_FOUND
         if action == "diff":
             return _diff(memory, calls[0], calls[1], out)
-        return _show(calls[0], out) if action == "show" else _replay(memory, calls[0], out)
+        return _replay(memory, calls[0], out)
 
 
 def _calls(memory: Memory, words: list[str], session: str | None, newest: int) -> list[Anatomy]:
@@ -215,7 +212,7 @@ def _list(memory: Memory, session: str | None, limit: int, out: Output) -> int:
         f"recall or expand was asked for in {use.calls_using:,} of {count(use.calls, 'call')}, {use.turns_using:,} of "
         f"{count(use.turns, 'turn')} ({use.turns_percent:g} %); the paper: {PAPER_PERCENT} % of turns"
     )
-    out.remark("one of them: session anatomy show CALL; why it grew: session anatomy diff CALL CALL")
+    out.remark("each by its parts: --json, or firsthand inspect; why it grew: session anatomy diff CALL CALL")
     return DONE
 
 
@@ -223,38 +220,6 @@ def _record(call: Anatomy) -> dict[str, Any]:
     """Give the record of a call as JSON; under ``paper`` its fields as the paper names them (total-recall A.4)."""
     sums = {"tokens": call.tokens, "utilisation_percent": call.utilisation_percent}
     return {**to_json(call), **sums, "paper": call.fields_of_the_paper}
-
-
-def _show(call: Anatomy, out: Output) -> int:
-    if out.as_json:
-        out.json(_record(call))
-        return DONE
-    head = f"call {call.call:,} of session {shown(call.session)}, turn {call.turn:,}, cycle {call.cycle:,}"
-    out.line(out.style(head, "strong"))
-    model = f" to {shown(call.model)}" if call.model else ""
-    out.line(out.style(f"{clock(call.time)}  {shown(call.format)}{model}  {call.pointer}", "faint"))
-    out.line(f"topic: {shown(call.topic or 'not clear yet')}")
-    over = call.tokens - call.budget_tokens
-    left = f"{over:,} over it" if over > 0 else f"{-over:,} free"
-    out.line(
-        f"{call.tokens:,} of {call.budget_tokens:,} tokens ({call.utilisation_percent:g} %, {left}; counted by "
-        f"{shown(call.counter)}), {size(call.bytes)}"
-    )
-    most = max((share.tokens for share in call.shares), default=0)
-    for share in call.shares:
-        percent = f"{100 * share.tokens / call.budget_tokens:.1f} %"
-        line = f"  {share.name:<24}{share.tokens:>10,} tokens {percent:>8}{size(share.bytes):>11}"
-        out.line(f"{line}  {gauge(share.tokens, most, 14)}".rstrip())
-    if over < 0:
-        out.line(f"  {'free':<24}{-over:>10,} tokens {-100 * over / call.budget_tokens:>6.1f} %")
-    asked = f"{call.recalls:,} recall and {call.expands:,} expand"
-    out.line(f"{count(call.events, 'event')} of the history; since the call before the model asked for {asked}")
-    for marker in call.markers:
-        out.line(f"marker {marker}")
-    if call.receipt:
-        out.line(f"last compaction: firsthand session window {shown(call.session)} --receipt {call.receipt}")
-    out.remark(f"exactly what was sent: firsthand session anatomy replay {call.pointer}")
-    return DONE
 
 
 def _diff(memory: Memory, before: Anatomy, after: Anatomy, out: Output) -> int:

@@ -46,17 +46,17 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "session": ("list", "append", "export", "window", "anatomy", "pause", "resume"),
     "store": (
         "verify", "size", "prune", "head", "accept-head", "export", "restore", "backup", "erase", "rebuild", "follow",
-        "migrate", "distribute", "move", "key", "grant", "limit",
+        "sync", "migrate", "new-key", "distribute", "move", "key", "grant", "limit",
     ),
     "agent": (
         "list", "enrol", "episodes", "close", "preamble", "cues", "inbox", "files", "digest", "sleep", "switch", "jobs",
         "cost",
     ),
     "ledger": (
-        "list", "show", "facts", "supersede", "retract", "assert", "restore", "undo", "waiting", "approve", "diff",
+        "list", "show", "facts", "supersede", "retract", "assert", "restore", "undo", "waiting", "approve",
         "entries", "propose", "quarantine", "sweep",
     ),
-    "note": ("add",),
+    "note": ("add", "check"),
 }  # fmt: skip
 """The commands of each group, so that a mistyped one is recognised before any is imported."""
 

@@ -16,7 +16,7 @@ from functools import lru_cache
 from firsthand.moment import clock
 from firsthand.printable import shown
 
-__all__ = ["clock", "columns", "count", "cut", "first_line", "gauge", "matcher", "shown", "size", "table"]
+__all__ = ["clock", "columns", "count", "cut", "first_line", "matcher", "shown", "size", "table"]
 
 _WORD = re.compile(r"\w+")
 _STEM_MIN = 4
@@ -74,12 +74,6 @@ def size(number: int) -> str:
             return f"{number} B" if unit == "B" else f"{amount:,.1f} {unit}"
         amount /= 1000
     raise AssertionError("the last unit takes every number")
-
-
-def gauge(number: int, most: int, width: int) -> str:
-    """Draw one number beside the largest one: ``####    ``; a number over zero has a sign."""
-    filled = 0 if not number or not most else max(1, round(min(1.0, number / most) * width))
-    return "#" * filled + " " * (width - filled)
 
 
 def count(number: int, noun: str) -> str:

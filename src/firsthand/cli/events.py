@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator
-from itertools import islice
 
 from firsthand import Event, Kind, Memory, Moment, pointer
 from firsthand.cli.arguments import Parser, number, time
@@ -18,7 +17,6 @@ from firsthand.notes.check import proofs
 JSON_CONTENT_BYTES_MAX = 16 << 20
 FACTS_COLUMNS = 160
 TEXT_COLUMNS = 160  # of an event's first line, where it is piped
-AROUND_CHARACTERS = 2_000  # of each event beside the one that was asked for
 
 
 def add_show(parser: Parser) -> None:
@@ -28,14 +26,11 @@ def add_show(parser: Parser) -> None:
         """
         firsthand show fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY
         firsthand show fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY@L100-120
-        firsthand show fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY --around 3
         firsthand show fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY --source > record.json
         """,
     )  # fmt: skip
     parser.add_argument("pointer", metavar="POINTER", help="fh:ID, fh:ID@0-100 (bytes), fh:ID@L1-9 (lines), fh:ID..ID")
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--raw", action="store_true", help="exact bytes to a terminal too")
-    how.add_argument("--around", type=number(1, 1000), metavar="N", help="also N events before and after it")
+    parser.add_argument("--raw", action="store_true", help="exact bytes to a terminal too")
     parser.add_argument("--source", action="store_true", help="the source record that it was cut from")
 
 
@@ -70,8 +65,6 @@ def _show(chosen: argparse.Namespace, out: Output) -> int:
             return USAGE
         named = f"fh:{address.first}#source"
     with to_read(chosen) as memory:
-        if chosen.around:
-            return _show_around(memory, named, chosen.around, out)
         if out.as_json:
             return _show_json(memory, named, out)
         pieces = memory.stream(named)
@@ -115,33 +108,6 @@ def _show_json(memory: Memory, named: str, out: Output) -> int:
     marks = {"decided": Effect(memory).mark(event).strip() or None, "claims": proofs(memory, event) or None}
     out.json(of_event(event) | marks | {"asked": named, "content": bytes(content)})
     return DONE
-
-
-def _show_around(memory: Memory, named: str, events: int, out: Output) -> int:
-    middle = memory.event(named)
-    before = list(islice(walk(memory, middle.session, before=middle.position, reverse=True), events))
-    after = list(islice(walk(memory, middle.session, after=middle.position), events))
-    damaged = False
-    for event in (*reversed(before), middle, *after):
-        if isinstance(event, Damaged):
-            damaged = True
-            out.warn(event.sentence)
-        elif out.as_json:
-            out.json(of_event(event) | {"preview": event.text, "asked": event.id == middle.id})
-        else:
-            asked = event.id == middle.id
-            for line in _header(event):
-                out.line(out.style(line, "strong" if asked else "faint"))
-            whole = asked and not event.erased
-            _write_shown(memory.stream(f"fh:{event.id}") if whole else [_beginning(event)], out)
-            out.line()
-    return DAMAGED if damaged else DONE
-
-
-def _beginning(event: Event) -> bytes:
-    text = event.text
-    more = f"\n[... {size(event.size_bytes)} in all]" if len(text) > AROUND_CHARACTERS or event.artifact else ""
-    return (text[:AROUND_CHARACTERS] + more).encode("utf-8", "surrogatepass")
 
 
 def _marks(memory: Memory, event: Event) -> Iterator[str]:

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
-from firsthand import FirsthandError, InvalidArgument, environment
+from firsthand import InvalidArgument, environment
 from firsthand.agents.recording_rules import learn_secrets
 from firsthand.agents.settings import set_tools, switch, user_file
 from firsthand.cli import imports, inspect
 from firsthand.cli.arguments import Parser
-from firsthand.cli.display import shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND, REFUSED
 from firsthand.cli.output import Output
-from firsthand.cli.settings_files import agrees, ask, carry_out, project_of, show
+from firsthand.cli.settings_files import agrees, ask, carry_out, plans_of, project_of, show
 from firsthand.hosts.host_table import HOSTS, host_program
 from firsthand.hosts.installation import installed
 from firsthand.hosts.installer import Plan, hosts_here, plan_install
@@ -52,6 +52,7 @@ def add(parser: Parser) -> None:
 
 def _install(chosen: argparse.Namespace, out: Output) -> int:
     # 1) What is here, and what would change.
+    plan = partial(_plan, chosen)
     if kind := environment.passing_python():
         raise InvalidArgument(
             f"expected a Firsthand that stays; {sys.prefix} is {kind}, which is emptied, and hooks would name it. "
@@ -61,22 +62,22 @@ def _install(chosen: argparse.Namespace, out: Output) -> int:
     if not hosts:
         out.warn(f"firsthand: no known host is on this machine; name one to be installed to: {', '.join(HOSTS)}")
         return NOTHING_FOUND
-    plans, refused = _plans(chosen, hosts, out, allow=chosen.allow_tools)
+    plans, refused = plans_of(hosts, plan, out, named=chosen.host)
     if chosen.dry_run:
-        for plan in plans:
-            show(plan, out)
+        for each in plans:
+            show(each, out)
         return REFUSED if refused else DONE
     # 2) Agreement.
-    if any(not plan.is_none for plan in plans):
+    if any(not each.is_none for each in plans):
         if not agrees(plans, out, yes=chosen.yes, typed=f"firsthand install{_words(chosen)} --yes"):
             return REFUSED
         if not chosen.allow_tools and not chosen.yes and server_command(chosen) and out.terminal:
             question = f"May agents use {', '.join(READ_TOOLS)}, which only read, without asking each time? [Y/n] "
             chosen.allow_tools = ask(question, default=True)
-            plans, _ = _plans(chosen, [plan.host for plan in plans], out, allow=chosen.allow_tools)
+            plans, _ = plans_of([each.host for each in plans], plan, out, named=chosen.host)
     # 3) The files, and what the agents are told.
-    for plan in plans:
-        _carry_out(plan, chosen, out)
+    for each in plans:
+        _carry_out(each, chosen, out)
     return _offer(chosen, out) or (REFUSED if refused else DONE)
 
 
@@ -84,23 +85,7 @@ def _words(chosen: argparse.Namespace) -> str:
     return (f" {chosen.host}" if chosen.host else "") + (f" --project {chosen.project}" if chosen.project else "")
 
 
-def _plans(
-    chosen: argparse.Namespace, hosts: list[str] | tuple[str, ...], out: Output, *, allow: bool
-) -> tuple[list[Plan], int]:
-    """Plan each host; one that is refused is told, and alone it is an error."""
-    plans, refused = [], 0
-    for host in hosts:
-        try:
-            plans.append(_plan(chosen, host, allow=allow))
-        except FirsthandError as error:
-            if chosen.host:
-                raise
-            out.warn(f"firsthand: {host}: {shown(str(error))}")
-            refused += 1
-    return plans, refused
-
-
-def _plan(chosen: argparse.Namespace, host: str, *, allow: bool) -> Plan:
+def _plan(chosen: argparse.Namespace, host: str) -> Plan:
     return plan_install(
         host,
         [str(launcher.path()), host, *_named(chosen)],
@@ -108,7 +93,7 @@ def _plan(chosen: argparse.Namespace, host: str, *, allow: bool) -> Plan:
         project=project_of(chosen),
         folders=environment.host_folders(),
         server=server_command(chosen),
-        allow=allow,
+        allow=chosen.allow_tools,
         waits=chosen.tool_output,
     )
 
@@ -135,7 +120,7 @@ def _carry_out(plan: Plan, chosen: argparse.Namespace, out: Output) -> None:
         to_do.append(f"MCP server and inspector need more packages: {command}, then: firsthand install")
 
     def anew() -> Plan:
-        return _plan(chosen, plan.host, allow=chosen.allow_tools)
+        return _plan(chosen, plan.host)
 
     if hooks is not None:
         launcher.write(hooks)

@@ -13,7 +13,7 @@ from firsthand.cli.output import Output
 from firsthand.cli.stores import position, to_read, to_write, words_of
 from firsthand.ledger import statements
 from firsthand.ledger.decision_log import LedgerLog, ledger_of
-from firsthand.ledger.decisions import Decision, State, ledger_difference
+from firsthand.ledger.decisions import Decision, State
 from firsthand.ledger.facts import facts_standing
 from firsthand.ledger.lineage import lineage_of
 from firsthand.moment import clock
@@ -60,10 +60,6 @@ def add(group: Parser) -> None:
     )  # fmt: skip
     command.add_argument("target", metavar="POINTER", help="the rule")
     _add_reason(command)
-    command = group.command(
-        "diff", _diff, "Show what is decided differently at two positions.", "firsthand ledger diff 1200 1950"
-    )
-    command.add_argument("positions", nargs=2, type=number(0), metavar="POSITION", help="of the log")
     entries.add(group)
     sweep.add(group)
 
@@ -230,25 +226,6 @@ def _waiting(chosen: argparse.Namespace, out: Output) -> int:
             out.line(f"{rule.pointer}  {rule.sort}  {shown(rule.text)[:WAITING_CHARACTERS]}")
     out.remark(f"{count(len(rules), 'rule')} of what a tool or the web said; approve lets one in")
     return DONE if rules else NOTHING_FOUND
-
-
-def _diff(chosen: argparse.Namespace, out: Output) -> int:
-    with to_read(chosen) as memory:
-        log = ledger_of(memory)
-        first, second = (position(memory, at) for at in chosen.positions)
-        changes = ledger_difference(log.at(first), log.at(second))
-    for change in changes:
-        if out.as_json:
-            out.json(change)
-        else:
-            out.line(f"{shown(change.pointer)}: {_in_words(change.before)} -> {_in_words(change.after)}")
-    if not changes:
-        out.remark(f"the same is decided at {first} and at {second}")
-    return DONE if changes else NOTHING_FOUND
-
-
-def _in_words(decision: Decision | None) -> str:
-    return "nothing decided" if decision is None else f"{decision.action} {shown(decision.by_fact or decision.target)}"
 
 
 def _say(made: tuple[Decision, ...], out: Output, nothing: str) -> int:

@@ -16,7 +16,6 @@ from firsthand.cli.stores import to_read, to_write
 from firsthand.errors import InvalidArgument
 from firsthand.notes.check import Checked
 from firsthand.notes.claim import Proof
-from firsthand.value import asdict
 
 
 def add(group: Parser) -> None:
@@ -50,23 +49,10 @@ def add(group: Parser) -> None:
         """
         firsthand note check fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY
         firsthand note check --quotes-from ci --claim @claims.json
-        firsthand note check --correct "the stapler cost $15, not $12.50"
         """,
     )  # fmt: skip
     command.add_argument("note", nargs="?", metavar="POINTER", help="a note whose claims are checked again")
-    command.add_argument("--correct", metavar="TEXT", help="show what this correction would change; decides nothing")
     _claims(command)
-    command = group.command(
-        "losses", _losses, "Count the values of a source that a summary or a text lacks.",
-        """
-        firsthand note losses fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY                  a host's summary
-        firsthand note losses --source fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY "port 8443 is taken"
-        """,
-    )  # fmt: skip
-    command.add_argument(
-        "text", metavar="TEXT", help="a summary's pointer; with --source any text, - for standard input"
-    )
-    command.add_argument("--source", metavar="POINTER", help="the event or span that the text is of")
 
 
 def _claims(command: Parser | argparse.ArgumentParser) -> None:
@@ -121,8 +107,6 @@ def _add(chosen: argparse.Namespace, out: Output) -> int:
 
 def _check(chosen: argparse.Namespace, out: Output) -> int:
     """Print what a check says of each claim, with the whole lines that are quoted."""
-    if chosen.correct:
-        return _correct(chosen, out)
     claims = _read_claims(chosen.claim)
     if bool(chosen.note) == bool(claims):
         raise InvalidArgument("note check takes the pointer of a note, or claims by --claim; give one of them")
@@ -142,46 +126,6 @@ def _say(claim: Checked, out: Output) -> None:
     for piece in claim.quoted:
         if piece.pointer:
             out.line(f"  {piece.pointer} {piece.by}: {shown(piece.line)}")
-
-
-def _correct(chosen: argparse.Namespace, out: Output) -> int:
-    """Print the claims that a correction may concern, and what their work gives with its values."""
-    if chosen.claim:
-        raise InvalidArgument("note check --correct looks at claims of notes; expected no --claim")
-    with to_read(chosen) as memory:
-        check = memory.check_correction(chosen.correct, note=chosen.note)
-    if out.as_json:
-        out.json({
-            "claims": [{
-                "note": claim.note, **_as_json(claim.checked), "work": claim.checked.claim.work, "gives": claim.gives,
-                "substitutions": [asdict(each) for each in claim.substitutions],
-            } for claim in check.claims],
-            "sources": [hit.pointer for hit in check.sources],
-        })  # fmt: skip
-        return DONE if check.claims else NOTHING_FOUND
-    for claim in check.claims:
-        _say(claim.checked, out)
-        if claim.gives:
-            out.line(f"  {shown(claim.checked.claim.work)} gives {claim.gives}")
-        for each in claim.substitutions:
-            out.line(f"  with {shown(each.new)} for {shown(each.old)}: {each.gives}")
-    for hit in check.sources:
-        out.line(f"{hit.pointer}  {shown(hit.preview.partition(chr(10))[0])[:160]}")
-    out.remark(
-        f"{count(len(check.claims), 'claim')} that it may concern; nothing is decided: firsthand ledger supersede"
-    )
-    return DONE if check.claims else NOTHING_FOUND
-
-
-def _losses(chosen: argparse.Namespace, out: Output) -> int:
-    text = sys.stdin.read() if chosen.text == "-" else chosen.text
-    with to_read(chosen) as memory:
-        counted = memory.coverage(text, chosen.source)
-    if out.as_json:
-        out.json({**asdict(counted), "sentence": counted.sentence})
-    else:
-        out.line(shown(counted.sentence))
-    return DONE
 
 
 def _as_json(claim: Checked) -> dict[str, Any]:

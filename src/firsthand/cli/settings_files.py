@@ -14,10 +14,10 @@ import shlex
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from firsthand import InvalidArgument
+from firsthand import FirsthandError, InvalidArgument
 from firsthand.cli.display import shown
 from firsthand.cli.output import Output
 from firsthand.hosts.host_table import host_program
@@ -38,6 +38,20 @@ def project_of(chosen: argparse.Namespace) -> Path | None:
     if project is not None and not project.is_dir():
         raise InvalidArgument(f"expected the folder of a project after --project; there is no folder {project}")
     return project
+
+
+def plans_of(hosts: Iterable[str], make: Callable[[str], Plan], out: Output, *, named: str) -> tuple[list[Plan], int]:
+    """Plan each host, and count those that are refused, which is said; one that was named alone is an error."""
+    plans, refused = [], 0
+    for host in hosts:
+        try:
+            plans.append(make(host))
+        except FirsthandError as error:
+            if named:
+                raise
+            out.warn(f"firsthand: {host}: {shown(str(error))}")
+            refused += 1
+    return plans, refused
 
 
 def agrees(plans: Sequence[Plan], out: Output, *, yes: bool, typed: str) -> bool:

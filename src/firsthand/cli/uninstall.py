@@ -11,14 +11,14 @@ import shutil
 import sys
 from pathlib import Path
 
-from firsthand import FirsthandError, environment
+from firsthand import environment
 from firsthand.agents.settings import set_tools, user_file
 from firsthand.cli.arguments import Parser
 from firsthand.cli.display import shown
 from firsthand.cli.exits import DONE, REFUSED
 from firsthand.cli.output import Output
 from firsthand.cli.serve import end_server
-from firsthand.cli.settings_files import agrees, carry_out, project_of, show
+from firsthand.cli.settings_files import agrees, carry_out, plans_of, project_of, show
 from firsthand.hosts.host_table import HOSTS, host_program
 from firsthand.hosts.installer import Plan, plan_uninstall
 from firsthand.server import launcher
@@ -49,15 +49,8 @@ def add(parser: Parser) -> None:
 
 def _uninstall(chosen: argparse.Namespace, out: Output) -> int:
     # 1) What would change.
-    plans, refused = [], 0
-    for host in [chosen.host] if chosen.host else HOSTS:
-        try:
-            plans.append(_plan(chosen, host))
-        except FirsthandError as error:
-            if chosen.host:
-                raise
-            out.warn(f"firsthand: {host}: {shown(str(error))}")
-            refused += 1
+    hosts = [chosen.host] if chosen.host else HOSTS
+    plans, refused = plans_of(hosts, lambda host: _plan(chosen, host), out, named=chosen.host)
     there = [plan for plan in plans if not plan.is_none]
     if chosen.dry_run:
         for plan in there:

@@ -129,15 +129,6 @@ class Ledger:
         return next((decision for decision in by if decision is not None), None)
 
 
-@value
-class LedgerChange:
-    """What is decided otherwise of one pointer between two positions."""
-
-    pointer: str
-    before: Decision | None
-    after: Decision | None
-
-
 def fold(decisions: Iterable[Decision], as_of: int | None = None) -> Ledger:
     """Give the ledger that decisions lead to.
 
@@ -241,20 +232,6 @@ def followers(decisions: Sequence[Decision], identity: str) -> tuple[Decision, .
             following.append(decision)
             put_in |= {decision.by_fact, decision.pointer} - {""}
     return tuple(following)
-
-
-def ledger_difference(before: Ledger, after: Ledger) -> tuple[LedgerChange, ...]:
-    """Give what is decided otherwise in another ledger, in order of pointers."""
-    changes = []
-    for was, now in (
-        (before.out, after.out), (before.quarantined, after.quarantined), (before.approved, after.approved),
-        (before.asserted, after.asserted),
-    ):  # fmt: skip
-        for pointer in sorted({*was, *now}):
-            old, new = was.get(pointer), now.get(pointer)
-            if (old and old.id) != (new and new.id):
-                changes.append(LedgerChange(pointer, old, new))
-    return tuple(changes)
 
 
 def checked(decision: Decision, actions: Collection[str] = ACTIONS) -> Decision:

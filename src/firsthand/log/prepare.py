@@ -22,6 +22,7 @@ from firsthand.event import (
     Artifact,
     Body,
     Draft,
+    Event,
     Header,
     IdMaker,
     Kind,
@@ -326,6 +327,27 @@ def check_erasure(identifiers: Sequence[str], reason: str) -> None:
             f"an erasure takes at most {ERASE_EVENTS_MAX:,} events and a reason of {REASON_CHARACTERS_MAX:,} "
             f"characters; got {len(identifiers):,} and {len(reason):,}"
         )
+
+
+def erasures(
+    events: Sequence[Event], namespace: str, namespace_key: int, artifacts: PayloadStore, ids: IdMaker, reason: str
+) -> tuple[Batch, ...]:
+    """Make the events that record an erasure: one for each session, with the ids of what goes of it.
+
+    Raises:
+        InvalidDraft: one of the events records an erasure or a loss.
+    """
+    for event in events:
+        if event.kind in {Kind.ERASURE, Kind.LOSS}:
+            raise InvalidDraft(f"{event.pointer} records an erasure or a loss: it holds no content of others")
+    batches = []
+    for session in sorted({event.session for event in events}):
+        names = [event.id for event in events if event.session == session]
+        content = json.dumps({"erased": names, "reason": reason}).encode()
+        draft = Draft(Kind.ERASURE, content, "application/json", origin="user", trust=Trust.TRUSTED)
+        erasure = prepare(draft, namespace_key, artifacts, len(content), ids, by_log=True)
+        batches.append(Batch(namespace, session, (erasure,)))
+    return tuple(batches)
 
 
 def erased_in(batches: Iterable[Batch]) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ alone. A handle keeps no tenant's state but what the head of its namespace prove
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -16,11 +15,11 @@ import psycopg
 
 from firsthand import environment, moment
 from firsthand.errors import InvalidArgument, InvalidDraft, StoreFailed, StoreNewer
-from firsthand.event import CONTENT_INLINE_MAX, Draft, Event, IdMaker, Kind, Trust, id_bytes
+from firsthand.event import CONTENT_INLINE_MAX, Draft, Event, IdMaker, Kind, id_bytes
 from firsthand.fence import KEY_BYTES
 from firsthand.log.engine import Progress
 from firsthand.log.export import Exported
-from firsthand.log.prepare import Batch, check_erasure, erased_in, prepare
+from firsthand.log.prepare import Batch, check_erasure, erased_in, erasures
 from firsthand.log.results import Appended, Erasure, Verification
 from firsthand.log.verbs import AppendVerbs
 from firsthand.moment import Moment
@@ -218,19 +217,10 @@ class PostgresLog(AppendVerbs):
         events = [wanted[position] for position in sorted(wanted)]
         fresh = [event for event in events if not event.erased]
         already = tuple(event.id for event in events if event.erased)
-        for event in fresh:
-            if event.kind in {Kind.ERASURE, Kind.LOSS}:
-                raise InvalidDraft(f"{event.pointer} records an erasure or a loss: it holds no content of others")
         if not fresh:
             return Erasure((), already, 0, 0, (), retained=self._retained(key))
-        batches = []
-        for session in sorted({event.session for event in fresh}):
-            mine = [event.id for event in fresh if event.session == session]
-            content = json.dumps({"erased": mine, "reason": reason}).encode()
-            draft = Draft(Kind.ERASURE, content, "application/json", origin="user", trust=Trust.TRUSTED)
-            erasure = prepare(draft, key, self.artifacts, len(content), self._ids, by_log=True)
-            batches.append(Batch(namespace, session, (erasure,)))
-        appended, freed = self._destroying(key, tuple(batches), [event.id for event in fresh])
+        batches = erasures(fresh, namespace, key, self.artifacts, self._ids, reason)
+        appended, freed = self._destroying(key, batches, [event.id for event in fresh])
         held = {event.artifact.digest for event in fresh if event.artifact is not None}
         retained = self._retained(key)
         self.artifacts.remove_objects(key, freed)

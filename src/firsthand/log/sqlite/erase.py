@@ -15,10 +15,9 @@ from typing import Any
 
 import apsw
 
-from firsthand.errors import InvalidDraft
-from firsthand.event import Draft, Event, IdMaker, Kind, Trust
+from firsthand.event import Event, IdMaker
 from firsthand.log.engine import Entry
-from firsthand.log.prepare import Batch, prepare
+from firsthand.log.prepare import Batch, erasures
 from firsthand.log.results import Appended, Erasure
 from firsthand.log.rows import key_of
 
@@ -50,20 +49,12 @@ def erase(
     """Destroy the content of events; the caller holds the write lock and gives whole records."""
     fresh = [event for event in events if not event.erased]
     already = tuple(event.id for event in events if event.erased)
-    for event in fresh:
-        if event.kind in {Kind.ERASURE, Kind.LOSS}:
-            raise InvalidDraft(f"{event.pointer} records an erasure or a loss: it holds no content of others")
     if not fresh:
         _finish(db, artifacts, files, indexes)
         return Erasure((), already, 0, 0, ())
     # 1) One transaction: the content is gone, and an event in each session says so.
-    tickets = []
-    for session in sorted({event.session for event in fresh}):
-        mine = [event.id for event in fresh if event.session == session]
-        content = json.dumps({"erased": mine, "reason": reason}).encode()
-        draft = Draft(Kind.ERASURE, content, "application/json", origin="user", trust=Trust.TRUSTED)
-        erasure = prepare(draft, namespace_key, artifacts, len(content), ids, by_log=True)
-        tickets.append(Ticket((Batch(namespace, session, (erasure,)),), 0))
+    batches = erasures(fresh, namespace, namespace_key, artifacts, ids, reason)
+    tickets = [Ticket((batch,), 0) for batch in batches]
     entries = [Entry(namespace_key, event) for event in fresh]
     appender.commit(tickets, lambda: _destroy(db, entries, followers), namespace=namespace)
     for ticket in tickets:
