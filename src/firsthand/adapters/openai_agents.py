@@ -26,7 +26,7 @@ from agents.memory.session_settings import SessionSettings, coerce_session_setti
 from agents.run_config import ModelInputData
 
 from agents import FunctionTool, RunConfig, RunHooks
-from firsthand import Budget, Draft, Event, Kind, Memory, moment
+from firsthand import Budget, Draft, Kind, Memory, moment
 from firsthand.adapters.loop import BUDGET, Loop
 from firsthand.context.tools import TOOLS
 from firsthand.event import IdMaker, to_text
@@ -143,7 +143,7 @@ class Conversation(Loop):
             if isinstance(marked, dict):
                 gone = {*marked.get(GONE, ())}
                 self._entries = [entry for entry in self._entries if entry.id not in gone]
-            elif _is_item(event):
+            elif not event.part and event.meta.get("format") == OPENAI_RESPONSES:  # an erased one has no meta
                 self._take(_text(json.loads(to_text(reader.source_of(event)))), event.id)
         self._reached = head
 
@@ -358,14 +358,6 @@ class FirsthandHooks(RunHooks):
     async def on_agent_end(self, context: Any, agent: Any, output: Any) -> None:  # noqa: ARG002 - the SDK's signature
         await self.loop.awaited.end()
         await self.loop.awaited.close()
-
-
-def _is_item(event: Event) -> bool:
-    """Say whether an event begins an item: of the SDK's format, or kept as it is since it is none of it."""
-    if event.erased or event.part:
-        return False
-    is_kept = event.kind is Kind.OTHER and event.media == "application/json" and "format" not in event.meta
-    return event.meta.get("format") == OPENAI_RESPONSES or is_kept
 
 
 def _text(item: Mapping[str, Any]) -> str:
