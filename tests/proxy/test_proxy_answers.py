@@ -142,7 +142,8 @@ def test_a_model_that_only_recalls_comes_to_an_end(run, format_):
     """After sixteen calls the last request forbids tools, so that an answer always ends."""
     client = Client(run, format_)
     run.stub.script += [Said("", ((f"l{number}", "recall", {"query": "x"}),)) for number in range(15)]
-    assert client.say(f"Loop, {format_}.")["text"] == "ok"
+    answer = client.say(f"Loop, {format_}.")
+    assert (answer["text"], answer["usage"]) == ("ok", (160, 80))
     assert len(run.stub.requests) == 16
     assert run.stub.bodies[-1]["tool_choice"] in ("none", {"type": "none"})
 

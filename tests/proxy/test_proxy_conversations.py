@@ -229,6 +229,8 @@ def test_a_window_is_kept(format_, tmp_path):
         assert all(any(f"secret{step} is {step * 7919}" in text for text in texts) for step in range(STEPS))
         calls = [*memory.anatomies("long")]
         assert all(call.tokens <= TOKENS for call in calls)
+        evicted = ["evicted, nothing lost" in json.dumps(body) for body in run.stub.bodies]
+        assert evicted == [bool(call.receipt) for call in calls], "what was sent is what the window says"
         receipts = [event.id for event in memory.events("long", kind="receipt")]
         assert len(receipts) >= 3
         assert memory.verify().ok
@@ -291,10 +293,11 @@ def test_a_store_that_fails_in_the_middle(format_, tmp_path):
     with running(tmp_path / "store") as run:
         client = Client(run, format_)
         client.say("One.")
-        run.stub.script += [Said("Hm.", (("r1", "recall", {"query": "x"}),)), Said("Sorry.")]
-        run.stub.before = lambda number: (tmp_path / "store").rename(tmp_path / "gone") if number == 2 else None
+        recalls = [Said("Hm.", (("r1", "recall", {"query": "x"}),)), Said("", (("r2", "recall", {"query": "y"}),))]
+        run.stub.script += [*recalls, Said("Sorry.")]
+        run.stub.before = lambda number: (tmp_path / "store").rename(tmp_path / "gone") if number == 3 else None
         assert client.say("Two.")["text"] == "Hm.\n\nSorry."
-        assert "recall" in json.dumps(run.stub.bodies[-1])
+        assert "degraded: recall failed" in json.dumps(run.stub.bodies[-1])
         assert client.say("Three.")["text"] == "ok"
         assert run.post(format_, client.body()).headers["x-firsthand"].startswith("passed through; ")
         assert all("One." not in line for line in run.log)

@@ -11,7 +11,7 @@ from firsthand.formats.fields import items, mapping, text
 from firsthand.proxy.dialect import JOINT, Asked, Entry, Message, Reply, Unfit, digest, grouped, texts_of, words_key
 from firsthand.proxy.event_stream import Block, event, summed
 
-FORMAT = formats.ANTHROPIC
+FORMAT, LIST, NO_TOOLS = formats.ANTHROPIC, "messages", {"tool_choice": {"type": "none"}}
 BREAKPOINT = "cache_control"
 BREAKPOINTS_MAX = 4
 
@@ -51,11 +51,6 @@ def plain(message: Message) -> Message:
     return bare
 
 
-def key(message: Message) -> bytes:
-    """Give a message's key."""
-    return _key([message], ())
-
-
 def entries(messages: Iterable[Message], own: Collection[str], ours: set[str]) -> list[Entry]:
     """Make entries of a session's messages."""
 
@@ -69,16 +64,6 @@ def entries(messages: Iterable[Message], own: Collection[str], ours: set[str]) -
         return "asks" if calls and all(call.get("name") in own for call in calls) else "says"
 
     return grouped(messages, lambda group: _key(group, own), sort)
-
-
-def continued(body: Message, reply: Reply, results: Sequence[Message]) -> Message:
-    """Write the request that goes on behind results of ours."""
-    return {**body, "messages": [*body["messages"], *reply.messages, *results]}
-
-
-def without_tools(body: Message) -> Message:
-    """Write a request that no tool may be called in."""
-    return {**body, "tool_choice": {"type": "none"}}
 
 
 def _together(messages: Iterable[Message]) -> list[Message]:
@@ -161,12 +146,10 @@ class Answer:
         return self._number > 1 or self._hides
 
     def begin(self) -> None:
-        """A call of the upstream begins."""
         self._number += 1
         self._reset()
 
     def feed(self, block: Block) -> bytes:
-        """Take an event, and give what of it is for the client now."""
         fields = block.fields
         match fields.get("type"):
             case "message_start":
@@ -217,11 +200,9 @@ class Answer:
 
     @property
     def is_over(self) -> bool:
-        """The model came to an end, of whichever sort."""
         return self.ended or bool(self._reason)
 
     def reply(self) -> Reply:
-        """Give what the model said in this call."""
         whole = self.ended and self._reason in ("tool_use", "end_turn", "stop_sequence")
         blocks = [self._block(index, block) for index, block in sorted(self._blocks.items())]
         calls = [block for block in blocks if block.get("type") == "tool_use"]
@@ -241,12 +222,10 @@ class Answer:
             return {**block, "input": {"arguments": self._written[index]}}
 
     def resume(self) -> bytes:
-        """Give what was held back of a call that is followed by another one."""
         self._usage_before = summed(self._usage_before, self._usage)
         return b""
 
     def end(self) -> bytes:
-        """Give what ends the answer."""
         if self._delta is None or not self._is_changed:
             return self._stop
         fields = self._delta.fields
@@ -259,10 +238,7 @@ class Answer:
         only_ours = fields.get("stop_reason") == "tool_use" and not theirs
         return {**fields, "stop_reason": "end_turn"} if only_ours else dict(fields)
 
-    # in one piece ------------------------------------------------------------------------------------
-
     def take(self, response: Mapping[str, Any]) -> None:
-        """Take a call's response that came in one piece."""
         self.begin()
         for index, block in enumerate(items(response.get("content"))):
             self._begin_block(index, dict(mapping(block)))
@@ -273,14 +249,12 @@ class Answer:
         self._first = self._first or {name: response[name] for name in ("id", "model") if name in response}
 
     def whole(self) -> dict[str, Any] | None:
-        """Give the response in one piece; None when the upstream's own is the same."""
         if not self._is_changed:
             return None
         usage = summed(self._usage_before, self._usage)
         return {**self._ending(self._last), **self._first, "content": self._kept, "usage": usage}
 
     def failure(self, status: int, error: Mapping[str, Any]) -> bytes:
-        """Write the event of an error that came after the answer had begun."""
         told = mapping(error.get("error")) or {"type": "api_error", "message": f"the upstream said {status}"}
         return event({"type": "error", "error": told}, "error")
 

@@ -11,7 +11,7 @@ from firsthand.formats.fields import items, mapping, text
 from firsthand.proxy.dialect import JOINT, Asked, Entry, Message, Reply, Unfit, digest, grouped, texts_of, words_key
 from firsthand.proxy.event_stream import Block, event, summed
 
-FORMAT = formats.OPENAI_CHAT
+FORMAT, LIST, NO_TOOLS = formats.OPENAI_CHAT, "messages", {"tool_choice": "none"}
 _THOUGHTS = ("reasoning_content", "reasoning", "reasoning_details")
 _DONE = "[DONE]"
 
@@ -52,11 +52,6 @@ def plain(message: Message) -> Message:
     return {"role": message.get("role"), "content": message.get("content"), **staying}
 
 
-def key(message: Message) -> bytes:
-    """Give a message's key."""
-    return _key([message], ())
-
-
 def entries(messages: Iterable[Message], own: Collection[str], ours: set[str]) -> list[Entry]:
     """Make entries of a session's messages."""
 
@@ -70,16 +65,6 @@ def entries(messages: Iterable[Message], own: Collection[str], ours: set[str]) -
         return "asks" if calls and all(calls) else "says"
 
     return grouped(messages, lambda group: _key(group, own), sort)
-
-
-def continued(body: Message, reply: Reply, results: Sequence[Message]) -> Message:
-    """Write the request that goes on behind results of ours."""
-    return {**body, "messages": [*body["messages"], *reply.messages, *results]}
-
-
-def without_tools(body: Message) -> Message:
-    """Write a request that no tool may be called in."""
-    return {**body, "tool_choice": "none"}
 
 
 def _key(group: Sequence[Message], own: Collection[str]) -> bytes:
@@ -139,7 +124,6 @@ class Answer:
         self._number = 0
 
     def begin(self) -> None:
-        """A call of the upstream begins."""
         self._number += 1
         self._message: Message = {}
         self._calls: dict[object, _Call] = {}
@@ -153,7 +137,6 @@ class Answer:
         self.ended = False
 
     def feed(self, block: Block) -> bytes:
-        """Take a chunk, and give what of it is for the client now."""
         if block.data.strip() == _DONE:
             self.ended, self._done = True, block.raw
             return b""
@@ -230,11 +213,9 @@ class Answer:
 
     @property
     def is_over(self) -> bool:
-        """The model came to an end, of whichever sort."""
         return self.ended or bool(self._reason)
 
     def reply(self) -> Reply:
-        """Give what the model said in this call."""
         for call in self._calls.values():
             if call.is_ours is None:
                 call.is_ours = _name(call.fields) in self._own
@@ -250,7 +231,6 @@ class Answer:
         )  # fmt: skip
 
     def resume(self) -> bytes:
-        """Give what was held back of a call that is followed by another one."""
         self._usage_before = summed(self._usage_before, self._usage)
         return self._last_delta() if self._finish is not None else b""
 
@@ -263,7 +243,6 @@ class Answer:
                                                            "finish_reason": None}]})  # fmt: skip
 
     def end(self) -> bytes:
-        """Give what ends the answer."""
         pieces = [piece for call in self._calls.values() for piece in self._flushed(call)]
         out = b""
         if pieces:
@@ -283,10 +262,7 @@ class Answer:
             out += self._usage_block.raw if same else event({**self._usage_block.fields, **self._first, "usage": usage})
         return out + self._done
 
-    # in one piece ------------------------------------------------------------------------------------
-
     def take(self, response: Mapping[str, Any]) -> None:
-        """Take a call's response that came in one piece."""
         choice = mapping(next(iter(items(response.get("choices"))), None))
         message = dict(mapping(choice.get("message")))
         self.begin()
@@ -300,7 +276,6 @@ class Answer:
         self._kept.append(message)
 
     def whole(self) -> dict[str, Any] | None:
-        """Give the response in one piece; None when the upstream's own is the same."""
         theirs = [call.fields for call in self._calls.values() if not call.is_ours]
         if self._number == 1 and len(theirs) == len(self._calls):
             return None
@@ -313,7 +288,6 @@ class Answer:
         return {**self._last, **self._first, "choices": [choice], **({"usage": usage} if usage is not None else {})}
 
     def failure(self, status: int, error: Mapping[str, Any]) -> bytes:
-        """Write the event of an error that came after the answer had begun."""
         return event(
             {"error": mapping(error.get("error")) or {"message": f"the upstream said {status}", "code": status}}
         )

@@ -15,10 +15,11 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import takewhile
 
 from firsthand import Memory, Session, moment
-from firsthand.context.request import Request
+from firsthand.context.request import TASK_SHARE, TASK_TOKENS_MAX, TASK_TOKENS_MIN, Request
 from firsthand.context.session_window import SessionWindow, counter_of
 from firsthand.context.tools import NAMES
 from firsthand.errors import FirsthandError
@@ -139,7 +140,8 @@ class Turn:
         if self._window is None or not conversation.is_whole:
             return False
         budget, size = self._window.budget, conversation.size_of(self._new)
-        return size < budget.item_tokens_max and conversation.tokens + size < budget.high_tokens
+        task = max(TASK_TOKENS_MIN, min(TASK_TOKENS_MAX, int(budget.tokens_max * TASK_SHARE)))  # its room is kept free
+        return size < budget.item_tokens_max and conversation.tokens + size + task < budget.high_tokens
 
     def record(self) -> None:
         """Put what is new into the log, and make its anatomy."""
@@ -198,10 +200,12 @@ class Turn:
                 answers = self._answered(reply)
             except (FirsthandError, OSError) as error:  # nothing of ours ends an answer that has begun
                 answers = self._refused(reply, type(error).__name__)
-            body = dialect.continued(self.body, reply, answers)
-            if not self._asked.stands_on:
-                body = self._within_budget(window, body)
-            self.body = dialect.without_tools(body) if last else body
+            if self._asked.stands_on:
+                body = {**self.body, "previous_response_id": reply.id, dialect.LIST: answers}
+            else:
+                grown = [*self.body[dialect.LIST], *reply.messages, *answers]
+                body = self._within_budget(window, {**self.body, dialect.LIST: grown})
+            self.body = {**body, **dialect.NO_TOOLS} if last else body
 
     def _within_budget(self, window: SessionWindow, body: Message) -> Message:
         """Give the body of the window where something of it has left, else the one that has only grown."""
@@ -236,7 +240,7 @@ class Turn:
 
     def end(self, reply: Reply, first_id: str = "") -> None:
         """Append what the model said at the end; calls of ours beside the client's are answered at once, for later."""
-        with self.conversation.lock:
+        with self._ending():
             if reply.ours and self._window is not None:
                 self._withheld = tuple(self._answered(reply))
             elif not self._is_lost:
@@ -244,17 +248,23 @@ class Turn:
                 self.conversation.took(reply.messages, self.own)
             if reply.id:
                 self._all.know_response(self.conversation, first_id or reply.id, reply.id, self._withheld)
-        self._all.ended(self)
 
     def cut(self, reply: Reply | None, why: str) -> None:
         """Append what was said until an answer was cut short: beside the window, since the client may not know it."""
         session = self.conversation.session
-        with self.conversation.lock:
+        with self._ending():
             for message in reply.messages if reply is not None and not self._is_lost else ():
                 words = "\n".join(filter(None, texts_of(message.get("content")))) or str(message)
                 session.append(Kind.SESSION, words, meta={CUT_SHORT: why}, origin="agent", trust=Trust.AGENT,
                                agent=session.agent_name)  # fmt: skip
-        self._all.ended(self)
+
+    @contextmanager
+    def _ending(self) -> Iterator[None]:
+        try:
+            with self.conversation.lock:
+                yield
+        finally:
+            self._all.ended(self)
 
     def _append(self, messages: list[Message]) -> None:
         if self._window is not None:

@@ -131,6 +131,8 @@ class Dialect(Protocol):
     """A module that speaks one format."""
 
     FORMAT: str
+    LIST: str  # the member of a request that holds the messages
+    NO_TOOLS: Message  # members of a request in which no tool may be called
 
     @property
     def Answer(self) -> MakeAnswer: ...  # noqa: N802 - a class of the module
@@ -140,10 +142,7 @@ class Dialect(Protocol):
         self, asked: Asked, messages: Sequence[Message], tools: Sequence[Message], *, composed: bool
     ) -> Message: ...
     def plain(self, message: Message) -> Message: ...
-    def key(self, message: Message) -> bytes: ...
     def entries(self, messages: Iterable[Message], own: Collection[str], ours: set[str]) -> list[Entry]: ...
-    def continued(self, body: Message, reply: Reply, results: Sequence[Message]) -> Message: ...
-    def without_tools(self, body: Message) -> Message: ...
 
 
 def digest(*parts: str | bytes) -> bytes:

@@ -11,7 +11,7 @@ from firsthand.formats.fields import items, mapping, text
 from firsthand.proxy.dialect import JOINT, Asked, Entry, Message, Reply, Unfit, digest, texts_of, words_key
 from firsthand.proxy.event_stream import Block, event, summed
 
-FORMAT = formats.OPENAI_RESPONSES
+FORMAT, LIST, NO_TOOLS = formats.OPENAI_RESPONSES, "input", {"tool_choice": "none"}
 _CALLS = ("function_call", "custom_tool_call")
 _ENDS = {"response.completed": "completed", "response.incomplete": "incomplete", "response.failed": "failed"}
 _BEGINNINGS = ("response.created", "response.in_progress", "response.queued")
@@ -51,8 +51,7 @@ def plain(message: Message) -> Message:
     return message
 
 
-def key(message: Message) -> bytes:
-    """Give an item's key."""
+def _key(message: Message) -> bytes:
     kind = text(message.get("type"))
     if message.get("role") == "assistant":
         parts = [text(part.get("refusal")) for part in map(mapping, items(message.get("content")))]
@@ -78,23 +77,11 @@ def entries(messages: Iterable[Message], own: Collection[str], ours: set[str]) -
             continue
         if message.get("role") == "user" and made and waiting:
             made[-1], waiting = _with(made[-1], waiting, ours), []
-        made.append(_with(Entry(key(message), ()), [*waiting, message], ours))
+        made.append(_with(Entry(_key(message), ()), [*waiting, message], ours))
         waiting = []
     if waiting and made:
         made[-1] = _with(made[-1], waiting, ours)
     return made
-
-
-def continued(body: Message, reply: Reply, results: Sequence[Message]) -> Message:
-    """Write the request that goes on behind results of ours."""
-    if body.get("previous_response_id"):
-        return {**body, "previous_response_id": reply.id, "input": list(results)}
-    return {**body, "input": [*body["input"], *reply.messages, *results]}
-
-
-def without_tools(body: Message) -> Message:
-    """Write a request that no tool may be called in."""
-    return {**body, "tool_choice": "none"}
 
 
 def _with(entry: Entry, messages: Sequence[Message], ours: set[str]) -> Entry:
@@ -144,12 +131,10 @@ class Answer:
         self.ended = False
 
     def begin(self) -> None:
-        """A call of the upstream begins."""
         self._number += 1
         self._reset()
 
     def feed(self, block: Block) -> bytes:
-        """Take an event, and give what of it is for the client now."""
         fields = block.fields
         kind = text(fields.get("type"))
         if kind in _BEGINNINGS:
@@ -195,11 +180,9 @@ class Answer:
 
     @property
     def is_over(self) -> bool:
-        """The model came to an end, of whichever sort."""
         return self.ended
 
     def reply(self) -> Reply:
-        """Give what the model said in this call."""
         whole = self.ended and text(self._last.get("status") or "completed") == "completed"
         output = self._output()
         if not whole:
@@ -217,23 +200,18 @@ class Answer:
         return {**item, "content": [{"type": "output_text", "text": self._words[index], "annotations": []}]}
 
     def resume(self) -> bytes:
-        """Give what was held back of a call that is followed by another one."""
         self._usage_before = summed(self._usage_before, self._last.get("usage"))
         self._shown += [item for index, item in self._output() if index not in self._hidden]
         return b""
 
     def end(self) -> bytes:
-        """Give what ends the answer."""
         if self._end is None:
             return b""
         response = self.whole()
         fields = self._end.fields
         return self._numbered(self._end, fields if response is None else {**fields, "response": response})
 
-    # in one piece ------------------------------------------------------------------------------------
-
     def take(self, response: Mapping[str, Any]) -> None:
-        """Take a call's response that came in one piece."""
         self.begin()
         self._last, self.ended = dict(response), True
         self._id = self._id or text(response.get("id"))
@@ -242,7 +220,6 @@ class Answer:
             self._is_done.add(index)
 
     def whole(self) -> dict[str, Any] | None:
-        """Give the response in one piece; None when the upstream's own is the same."""
         if self._number == 1 and not self._hides:
             return None
         shown = [*self._shown, *(item for index, item in self._output() if index not in self._hidden)]
@@ -250,7 +227,6 @@ class Answer:
         return {**self._last, "id": self._id, "output": shown, "usage": usage}
 
     def failure(self, status: int, error: Mapping[str, Any]) -> bytes:
-        """Write the event of an error that came after the answer had begun."""
         told = mapping(error.get("error"))
         message = text(told.get("message")) or f"the upstream said {status}"
         fields = {"type": "error", "code": told.get("code"), "message": message, "param": told.get("param")}
