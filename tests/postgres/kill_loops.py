@@ -45,8 +45,9 @@ def killed_postgresql(
     with heads_watched(dsn) as heads:
         writers = [writer(dsn, f"w{number}", fault=fault) for number in range(2)]
         while go_on(writers, events, began + LOOP_S) or kills < kills_min:
-            before = _lines(writers)
-            while kills % 2 and go_on(writers, before + 1, began + LOOP_S):
+            before = [len(each.lines) for each in writers]
+            while kills % 2 and any(len(each.lines) == count for each, count in zip(writers, before, strict=True)):
+                go_on(writers, events, began + LOOP_S)
                 time.sleep(0.01)
             time.sleep(0.1 + chance.expovariate(1.0))  # sometimes before it is whole again, sometimes in full work
             server.kill()
@@ -54,10 +55,6 @@ def killed_postgresql(
             server.start()
         said = ended(writers)
     return reported("PostgreSQL", said, kills, began, in_engine(dsn, said, heads))
-
-
-def _lines(writers: Sequence[Process]) -> int:
-    return sum(len(each.lines) for each in writers)
 
 
 def in_engine(dsn: str, said: list[Acknowledged], heads: Sequence[tuple[str, int, bytes]]) -> list[str]:
