@@ -93,8 +93,8 @@ class Connections:
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """Wait for a server that says nothing for so long, in this thread's part of a block."""
-        before, self._limit.seconds = self._silence_s(), seconds
+        """Wait at most so long for a server that says nothing, in this thread's part of a block."""
+        before, self._limit.seconds = self._silence_s(), min(seconds, self.timeout_s)
         try:
             yield
         finally:
