@@ -1,6 +1,5 @@
 """Who may use the proxy, and what it keeps of what passes: no header and no key, in no file and no line."""
 
-import argparse
 import logging
 from pathlib import Path
 
@@ -9,8 +8,6 @@ from model_stub import PATHS, Said, running
 from proxy_client import Client
 
 from firsthand import Memory
-from firsthand.cli.output import Output
-from firsthand.cli.proxy import _proxy
 from firsthand.errors import InvalidArgument
 from firsthand.proxy.app import Proxy
 from firsthand.proxy.upstream import Upstream, passed_on
@@ -66,20 +63,6 @@ def test_strangers_are_refused(tmp_path):
         assert run.client.get("/v1/models", headers=headers).status_code == 200
         assert len(run.stub.requests) == 1
         assert "x-firsthand-token" not in run.stub.requests[0]["headers"]
-
-
-def test_another_address_needs_a_reason(tmp_path):
-    """To listen at another address than this machine's takes a token, or a reason that is not empty."""
-    chosen = argparse.Namespace(
-        upstream="http://127.0.0.1:9", host="0.0.0.0", port=0, budget=[], agent="", no_recall=False,
-        capture_only=False, token=None, without_token=" ", store=str(tmp_path / "store"), namespace=None,
-    )  # fmt: skip
-    with pytest.raises(InvalidArgument, match="expected --token FILE beside --host"):
-        _proxy(chosen, Output())
-    (tmp_path / "token").write_text(" \n")
-    chosen.token, chosen.without_token = str(tmp_path / "token"), None
-    with pytest.raises(InvalidArgument, match="the file is empty"):
-        _proxy(chosen, Output())
 
 
 def test_addresses(tmp_path):
