@@ -230,7 +230,7 @@ def test_a_run_of_no_thread_is_a_session_by_itself(tmp_path):
 
 def test_more_threads_than_may_be_open(tmp_path, monkeypatch):
     """A thread that was closed for others goes on in its own session, and each gets its episode when it is ended."""
-    monkeypatch.setattr("firsthand.adapters.langchain.THREADS_MAX", 2)
+    monkeypatch.setattr("firsthand.adapters.loop.THREADS_MAX", 2)
     saver = InMemorySaver()
     with FirsthandMiddleware(tmp_path / "s", agent="ada") as ours:
         for turn in range(2):

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import json
 import os
-import threading
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
@@ -34,14 +33,13 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.config import get_config
 
 from firsthand import Budget, Memory
-from firsthand.adapters.loop import BUDGET, Loop
+from firsthand.adapters.loop import BUDGET, Loop, Loops
 from firsthand.context.tools import TOOLS
 from firsthand.errors import InvalidArgument
 from firsthand.formats.tool_definitions import Tool
 from firsthand.tokens import TokenCounter
 
 HOST = "langchain"
-THREADS_MAX = 64  # that are open at a time; any other one is opened again when it goes on
 OWN = frozenset(tool.name for tool in TOOLS)
 
 Dicts = list[dict[str, Any]]
@@ -69,11 +67,7 @@ class FirsthandMiddleware(AgentMiddleware):
         """
         super().__init__()
         self.tools = [_tool(tool) for tool in TOOLS]
-        self._options: dict[str, Any] = {"agent": agent, "namespace": namespace, "budget": budget, "counter": counter}
-        self._store = store
-        self._lock = threading.RLock()
-        self._loops: OrderedDict[str, Loop] = OrderedDict()
-        self._preambles: dict[str, str] = {}
+        self.loops = Loops(store, host=HOST, agent=agent, namespace=namespace, budget=budget, counter=counter)
 
     def __enter__(self) -> Self:
         return self
@@ -84,40 +78,35 @@ class FirsthandMiddleware(AgentMiddleware):
     @property
     def faults(self) -> list[str]:
         """What went wrong so far in the threads that are open, in sentences."""
-        with self._lock:
-            return list(dict.fromkeys(fault for loop in self._loops.values() for fault in loop.faults))
+        return self.loops.faults
 
     def end(self, thread_id: str) -> str:
         """End a thread: write its episode, and give its name, empty without one."""
-        return self._loop(thread_id).end()
+        return self.loops.end(thread_id)
 
     def close(self) -> None:
         """End every thread that is open, and let the store go."""
-        with self._lock:
-            loops, self._loops = self._loops, OrderedDict()
-        for loop in loops.values():
-            loop.end()
-            loop.close()
+        self.loops.close()
 
     # the hooks ---------------------------------------------------------------------------------------
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Call the model with the messages under the budget, and record its reply."""
-        loop = self._loop(_thread(request.messages))
+        loop = self.loops.loop(_thread(request.messages))
         response = handler(self._fitted(loop, request))
         _record(loop, _replies(response))
         return response
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Do what `wrap_model_call` does."""
-        loop = self._loop(_thread(request.messages))
+        loop = self.loops.loop(_thread(request.messages))
         response = await handler(await loop.awaited.run(lambda loop: self._fitted(loop, request)))
         await loop.awaited.run(lambda loop: _record(loop, _replies(response)))
         return response
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Answer a tool of the memory; of any other one record the result."""
-        loop = self._loop(_thread(request.state["messages"]))
+        loop = self.loops.loop(_thread(request.state["messages"]))
         call = request.tool_call
         result = _answer(loop, call) if call["name"] in OWN else handler(request)
         _record(loop, _alone(request, result))
@@ -125,7 +114,7 @@ class FirsthandMiddleware(AgentMiddleware):
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Do what `wrap_tool_call` does."""
-        loop = self._loop(_thread(request.state["messages"]))
+        loop = self.loops.loop(_thread(request.state["messages"]))
         call, is_own = request.tool_call, request.tool_call["name"] in OWN
         result = await (loop.awaited.run(lambda loop: _answer(loop, call)) if is_own else handler(request))
         await loop.awaited.run(lambda loop: _record(loop, _alone(request, result)))
@@ -133,11 +122,11 @@ class FirsthandMiddleware(AgentMiddleware):
 
     def after_agent(self, state: Any, runtime: Any) -> None:  # noqa: ARG002 - LangChain's signature
         """Record what a tool gave at last; write the episode of a run that belongs to no thread."""
-        self._finish(self._loop(thread := _thread(state["messages"])), thread, state["messages"])
+        self._finish(self.loops.loop(thread := _thread(state["messages"])), thread, state["messages"])
 
     async def aafter_agent(self, state: Any, runtime: Any) -> None:  # noqa: ARG002 - LangChain's signature
         """Do what `after_agent` does."""
-        loop = self._loop(thread := _thread(state["messages"]))
+        loop = self.loops.loop(thread := _thread(state["messages"]))
         await loop.awaited.run(lambda loop: self._finish(loop, thread, state["messages"]))
 
     def _finish(self, loop: Loop, thread: str, messages: Sequence[Any]) -> None:
@@ -148,34 +137,16 @@ class FirsthandMiddleware(AgentMiddleware):
 
     # a request ---------------------------------------------------------------------------------------
 
-    def _loop(self, thread: str) -> Loop:
-        """Give the loop of a thread."""
-        with self._lock:
-            loop = self._loops.get(thread)
-            if loop is None:
-                loop = self._loops[thread] = Loop(self._store, host=HOST, session=thread, **self._options)
-            self._loops.move_to_end(thread)
-            if len(self._loops) > THREADS_MAX:
-                name, oldest = self._loops.popitem(last=False)
-                self._preambles.pop(name, None)
-                oldest.close()
-            return loop
-
     def _fitted(self, loop: Loop, request: Any) -> Any:
         """Give a request under the budget; what the window shows as it came are the messages that came."""
         messages = [*request.messages]
         groups = _dicts(messages)
-        preamble = self._preambles.setdefault(loop.session, "") or loop.preamble()
-        self._preambles[loop.session] = preamble
-        brought = loop.prompt(_newest(messages))
         system = request.system_message.text if request.system_message is not None else ""
         theirs = [convert_to_openai_tool(tool) for tool in request.tools if getattr(tool, "name", "") not in OWN]
         given = [message for group in groups for message in group]
-        sent = loop.compact(given, tools=theirs, system=system, contributions={"preamble": preamble, "recall": brought})
+        sent = loop.fit(given, _newest(messages), tools=theirs, system=system)
         fitted = [*_restored(sent, messages, groups)]
-        if brought and sent == given:  # no window was made, so nothing stands in its tail
-            fitted.append(HumanMessage(brought))
-        return request.override(messages=fitted, system_message=_joined(request.system_message, preamble))
+        return request.override(messages=fitted, system_message=_joined(request.system_message, loop.opening()))
 
 
 _RUN = "run-"

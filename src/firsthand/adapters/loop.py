@@ -3,6 +3,7 @@
     preamble, prompt     what the session is told: first, and for a message of the user's
     sync, add, say       the whole list of messages as it is now, or new ones, into the log
     compact              the list under a budget; what left it stands in markers
+    fit                  the same with what the session is told, for a call of the model
     definitions, call    recall, expand, task and decide, as functions of a framework
     end                  the episode
 
@@ -18,10 +19,11 @@ import logging
 import os
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from firsthand import AgentTools, Budget, FirsthandError, Kind, Memory, environment
 from firsthand.agents.faults import Fault, keep_fault
@@ -42,6 +44,7 @@ BUDGET = Budget(100_000)
 SLOW_S, RESTS = 0.5, 10
 """After a fault that took longer nothing is asked for ten times as long: a store that is gone slows by a tenth."""
 UNWRITTEN_MAX = 10_000
+THREADS_MAX = 64  # sessions of `Loops` that are open at a time; any other one is opened again when it goes on
 _LOG = logging.getLogger("firsthand")
 _T = TypeVar("_T")
 
@@ -85,6 +88,7 @@ class Loop:
         self._memory: Memory | None = None
         self._hosted: HostedSession | None = None
         self._window: SessionWindow | None = None
+        self._preamble = ""
         self._lock = threading.RLock()
         self._unsynced: Sequence[Any] | None = None  # the list as it was when it could not be appended
         self._compacts = False  # what is in the window need not be in the framework's list
@@ -158,6 +162,21 @@ class Loop:
 
         self._unsynced = messages
         return self._safely("compact", compacted, [*messages])
+
+    def opening(self) -> str:
+        """Give the preamble as the session was first given it."""
+        with self._lock:
+            self._preamble = self._preamble or self.preamble()
+            return self._preamble
+
+    def fit(self, messages: Sequence[Any], asked: str, *, tools: Sequence[Mapping[str, Any]], system: str) -> list[Any]:
+        """Give the list for a call of the model: under the budget, with what the user's message brings up."""
+        with self._lock:
+            parts = {"preamble": self.opening(), "recall": (brought := self.prompt(asked))}
+            sent = self.compact(messages, tools=tools, system=system, contributions=parts)
+            if brought and sent == [*messages]:  # no window was made, so nothing stands in its tail
+                sent.append({"role": "user", "content": brought})
+            return sent
 
     # tools ---------------------------------------------------------------------------------------------
 
@@ -321,3 +340,47 @@ class AsyncLoop(Awaited[Loop]):
     call = Verb(Loop.call)
     end = Verb(Loop.end)
     close = Verb(Loop.close)
+
+
+class Loops:
+    """The sessions of an agent in a framework that names them by its threads; each is opened by its first call."""
+
+    def __init__(self, store: Memory | str | os.PathLike[str] | None, **options: Any) -> None:
+        """Say whose memory it is; arguments as for `Loop`, without its session."""
+        self._store, self._options = store, options
+        self._lock = threading.RLock()
+        self._loops: OrderedDict[str, Loop] = OrderedDict()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def loop(self, thread: str) -> Loop:
+        """Give the session of a thread."""
+        with self._lock:
+            if thread not in self._loops:
+                self._loops[thread] = Loop(self._store, session=thread, **self._options)
+            self._loops.move_to_end(thread)
+            if len(self._loops) > THREADS_MAX:
+                self._loops.popitem(last=False)[1].close()
+            return self._loops[thread]
+
+    @property
+    def faults(self) -> list[str]:
+        """What went wrong so far in the threads that are open, in sentences."""
+        with self._lock:
+            return list(dict.fromkeys(fault for loop in self._loops.values() for fault in loop.faults))
+
+    def end(self, thread: str) -> str:
+        """End a thread: write its episode, and give its name, empty without one."""
+        return self.loop(thread).end()
+
+    def close(self) -> None:
+        """End every thread that is open, and let the store go."""
+        with self._lock:
+            loops, self._loops = self._loops, OrderedDict()
+        for loop in loops.values():
+            loop.end()
+            loop.close()

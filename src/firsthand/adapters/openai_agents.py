@@ -66,7 +66,6 @@ class Conversation(Loop):
         self._marks: list[Sequence[str]] = []  # that are not appended yet
         self._ahead: list[_Entry] = []  # that the window appended of a list, and nobody added yet
         self._reached = 0
-        self._preamble: str | None = None
         self._handed_out: set[str] = set()
 
     # items -------------------------------------------------------------------------------------------
@@ -161,8 +160,7 @@ class Conversation(Loop):
         """Give items and instructions under the budget."""
         with self._lock:
             self._safely("read", self._followed, None)
-            if self._preamble is None:
-                self._preamble = self.preamble()
+            preamble = self.opening()
             brought = self.prompt(_newest(items))
             if brought in map(_words, items):  # by the callback
                 brought = ""
@@ -171,7 +169,7 @@ class Conversation(Loop):
             before = {id(entry) for entry in self._entries}
             sent = self.compact(
                 items, tools=tools, system=instructions or "",
-                contributions={"preamble": self._preamble, "recall": brought},
+                contributions={"preamble": preamble, "recall": brought},
             )  # fmt: skip
             texts = {_text(item) for item in items}
             self._safely("record", lambda: self._set_aside(before, texts), None)
@@ -179,7 +177,7 @@ class Conversation(Loop):
             sent = sent[1:]  # which the instructions say
         if brought and sent == [*items]:  # no window was made, so nothing stands in its tail
             sent = [*sent, {"role": "user", "content": brought}]
-        return _Fitted(sent, "\n\n".join(filter(None, (instructions, self._preamble))) or None)
+        return _Fitted(sent, "\n\n".join(filter(None, (instructions, preamble))) or None)
 
     def _set_aside(self, before: set[int], texts: set[str]) -> None:
         """Put aside what the window appended of a list: it is no item before somebody adds it."""

@@ -1,0 +1,249 @@
+"""Pydantic AI: a capability that gives an agent a window, recall and capture.
+
+    agent = Agent(model, capabilities=[FirsthandCapability("notes", agent="ada")])
+
+    get_instructions        the preamble
+    get_toolset             recall, expand, task and decide
+    prepare_model_request   the messages under the budget: what left stands in markers; what the user's message
+                            brings up at the end
+    after_model_request     the reply into the log; `after_run` puts the rest there
+
+The invariant: the run's history is never changed; a message that the window shows whole is the very object that came.
+A conversation of Pydantic AI's is a session. Nothing here raises for a fault of Firsthand's (`adapters.loop`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections import deque
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.messages import (
+    ModelRequest,
+    ModelResponse,
+    SystemPromptPart,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.tools import Tool as FunctionTool
+from pydantic_ai.toolsets import FunctionToolset
+from pydantic_core import to_jsonable_python
+
+from firsthand import Budget, Memory
+from firsthand.adapters.loop import BUDGET, Loop, Loops
+from firsthand.context.tools import TOOLS
+from firsthand.formats.tool_definitions import Tool
+from firsthand.tokens import TokenCounter
+
+HOST = "pydantic-ai"
+OWN = frozenset(tool.name for tool in TOOLS)
+_WHOLE, _MADE = -1, -2  # places: of a reply, which is one message; of what the window made
+
+
+class FirsthandCapability(Loops, AbstractCapability[Any]):
+    """A lossless window, recall and capture for agents; each conversation is a session."""
+
+    def __init__(
+        self,
+        store: Memory | str | os.PathLike[str] | None = None,
+        *,
+        agent: str = HOST,
+        namespace: str | None = None,
+        budget: int | Budget = BUDGET,
+        counter: TokenCounter | None = None,
+    ) -> None:
+        """Say whose memory it is; the store is opened by the first run.
+
+        Args:
+            store: an open memory, which stays open; or as for `Memory`.
+            agent: whose sessions, episodes and rules it reads and adds to.
+            budget: of a whole request: instructions, tools and messages.
+            counter: counts tokens as the model does; None is the estimate.
+        """
+        super().__init__(store, host=HOST, agent=agent, namespace=namespace, budget=budget, counter=counter)
+
+    def get_instructions(self) -> Any:
+        """Give what the conversation is to read first, asked for at each request."""
+
+        async def preamble(context: Any) -> str:
+            return await self._of(context).awaited.run(lambda loop: loop.opening())
+
+        return preamble
+
+    def get_toolset(self) -> Any:
+        """Give the tools of the memory."""
+        return FunctionToolset([self._tool(tool) for tool in TOOLS], id=HOST)
+
+    async def prepare_model_request(self, ctx: Any, request_context: Any) -> Any:
+        """Put the messages under the budget; what the window shows as it came are the messages that came."""
+        return await self._of(ctx).awaited.run(lambda loop: _fitted(loop, request_context))
+
+    async def after_model_request(self, ctx: Any, *, request_context: Any, response: Any) -> Any:  # noqa: ARG002 - the framework's signature
+        """Record the reply."""
+        await self._of(ctx).awaited.add([_reply(response)])
+        return response
+
+    async def after_run(self, ctx: Any, *, result: Any) -> Any:
+        """Record what no request had any more, as the results of output tools are."""
+        await self._of(ctx).awaited.run(lambda loop: loop.sync([each for _, each in _dicts(result.all_messages())]))
+        return result
+
+    def _of(self, context: Any) -> Loop:
+        return self.loop(context.conversation_id or context.run_id)
+
+    def _tool(self, tool: Tool) -> FunctionTool[Any]:
+        async def answer(context: Any, **arguments: Any) -> str:
+            return await self._of(context).awaited.call(tool.name, arguments)
+
+        return FunctionTool.from_schema(answer, tool.name, tool.description, dict(tool.parameters), takes_ctx=True)
+
+
+def _fitted(loop: Loop, request: Any) -> Any:
+    came = [*_dicts(request.messages)]
+    parameters, last = request.model_request_parameters, request.messages[-1]
+    parts = parameters.instruction_parts
+    system = last.instructions or "" if parts is None else "\n\n".join(part.content for part in parts)
+    tools = [
+        {"name": tool.name, "description": tool.description, "parameters": tool.parameters_json_schema}
+        for tool in (*parameters.function_tools, *parameters.output_tools)
+        if tool.name not in OWN
+    ]
+    sent = loop.fit(
+        [each for _, each in came], _newest(request.messages), system=system.replace(loop.opening(), ""),
+        tools=[{"type": "function", "function": tool} for tool in tools],
+    )  # fmt: skip
+    return dataclasses.replace(request, messages=[*_restored(sent, request.messages, came)])
+
+
+def _dicts(messages: Sequence[Any]) -> list[tuple[tuple[int, int], dict[str, Any]]]:
+    """Write messages as the log has them, each with the places of its message and of its part."""
+    dicts: list[tuple[tuple[int, int], dict[str, Any]]] = []
+    for place, message in enumerate(messages):
+        if isinstance(message, ModelResponse):
+            dicts.append(((place, _WHOLE), _reply(message)))
+        else:
+            parts = enumerate(message.parts)
+            dicts += [((place, number), each) for number, part in parts if (each := _dict(part))]
+    return dicts
+
+
+def _dict(part: Any) -> dict[str, Any]:
+    """Write a part of a request; empty for what is only the framework's own, as a change of the tools is."""
+    match part.part_kind:
+        case "user-prompt":
+            is_text = isinstance(part.content, str)
+            return {"role": "user", "content": part.content if is_text else [*map(_item, part.content)]}
+        case "system-prompt":
+            return {"role": "system", "content": part.content}
+        case "tool-return":
+            files = {"blocks": [*map(_plain, part.files)]} if part.files else {}
+            return {"role": "tool", "tool_call_id": part.tool_call_id, "content": part.model_response_str(), **files}
+        case "retry-prompt" if part.tool_name:
+            return {"role": "tool", "tool_call_id": part.tool_call_id, "content": part.model_response()}
+        case "retry-prompt" | "retry-feedback":
+            return {"role": "user", "content": part.model_response()}
+        case _:
+            return {}
+
+
+def _reply(response: ModelResponse) -> dict[str, Any]:
+    """Write a reply; parts that openai-chat does not have stand beside its text."""
+    calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
+    texts = [part.content for part in response.parts if isinstance(part, TextPart)]
+    thoughts = [part.content for part in response.parts if isinstance(part, ThinkingPart)]
+    blocks = [_plain(part) for part in response.parts if not isinstance(part, TextPart | ToolCallPart)]
+    functions = [{"name": call.tool_name, "arguments": call.args_as_json_str()} for call in calls]
+    more = {
+        "tool_calls": [
+            {"id": call.tool_call_id, "type": "function", "function": function}
+            for call, function in zip(calls, functions, strict=True)
+        ],
+        "reasoning_content": "\n".join(filter(None, thoughts)),
+        "blocks": blocks,
+    }
+    content = "".join(texts) or (None if calls else "")
+    return {"role": "assistant", "content": content, **{name: value for name, value in more.items() if value}}
+
+
+def _item(item: Any) -> dict[str, Any]:
+    """Write a piece of a user's message."""
+    if isinstance(item, str) or item.kind in {"text-content", "structured-content"}:
+        return {"type": "text", "text": item if isinstance(item, str) else item.content}
+    if item.kind == "image-url" or (item.kind == "binary" and item.is_image):
+        return {"type": "image_url", "image_url": {"url": item.data_uri if item.kind == "binary" else item.url}}
+    return {"type": "file", "file": _plain(item)}
+
+
+def _plain(value: Any) -> Any:
+    return to_jsonable_python(value, bytes_mode="base64", fallback=repr)
+
+
+def _restored(sent: Sequence[Mapping[str, Any]], messages: Sequence[Any], came: Sequence[Any]) -> list[Any]:
+    """Give the messages to send: those that came, where they are sent as they came, and what the window made else."""
+    waiting: dict[str, deque[tuple[int, int]]] = {}
+    for place, each in came:
+        waiting.setdefault(_key(each), deque()).append(place)
+    rest = [(_place(waiting, each), each) for each in sent if each["role"] != "system"]
+    parts = [part for message in messages for part in message.parts]
+    restored: list[Any] = []
+    for place, group in groupby(rest, lambda pair: pair[0][0]):
+        if place == _MADE:
+            restored += [_made(each, parts) for _, each in group]
+            continue
+        numbers, message = {number for (_, number), _ in group}, messages[place]
+        stay = [part for number, part in enumerate(message.parts) if number in numbers or _stays(part)]
+        is_whole = _WHOLE in numbers or len(stay) == len(message.parts)
+        restored.append(message if is_whole else dataclasses.replace(message, parts=stay))
+    there = {id(part) for message in restored for part in message.parts}
+    gone = [part for part in parts if isinstance(part, SystemPromptPart) and id(part) not in there]
+    return [ModelRequest(gone), *restored] if gone else restored
+
+
+def _place(waiting: Mapping[str, deque[tuple[int, int]]], message: Mapping[str, Any]) -> tuple[int, int]:
+    places = waiting.get(_key(message))
+    return places.popleft() if places else (_MADE, _MADE)
+
+
+def _stays(part: Any) -> bool:
+    """Say whether a part of a request stays with it, whatever the window shows."""
+    return isinstance(part, SystemPromptPart) or not _dict(part)
+
+
+def _made(message: Mapping[str, Any], parts: Sequence[Any]) -> Any:
+    """Make a message that the window made, with the pieces and names of those that came."""
+    content = message.get("content") or ""
+    if message["role"] == "assistant":
+        calls = [
+            ToolCallPart(call["function"]["name"], call["function"]["arguments"], call["id"])
+            for call in message.get("tool_calls") or ()
+        ]
+        return ModelResponse([*([TextPart(content)] if content else []), *calls])
+    if message["role"] == "tool":
+        identifier = message["tool_call_id"]
+        names = [part.tool_name for part in parts if getattr(part, "tool_call_id", "") == identifier]
+        return ModelRequest([ToolReturnPart(names[0] if names else "tool", content, identifier)])
+    if not isinstance(content, str):
+        pieces = [piece for part in parts if isinstance(part, UserPromptPart) for piece in part.content]
+        known = {_key(_item(piece)): piece for piece in pieces}
+        content = [known.get(_key(piece), piece.get("text", "")) for piece in content]
+    return ModelRequest([UserPromptPart(content)])
+
+
+def _newest(messages: Sequence[Any]) -> str:
+    """Give the text of the newest message of the user's; empty without one."""
+    parts = [part for message in messages for part in message.parts if isinstance(part, UserPromptPart)]
+    content = parts[-1].content if parts else ""
+    items = [content] if isinstance(content, str) else map(_item, content)
+    return "\n".join(item if isinstance(item, str) else item.get("text", "") for item in items)
+
+
+def _key(message: Mapping[str, Any]) -> str:
+    return json.dumps(message, sort_keys=True, default=repr)

@@ -1,0 +1,265 @@
+"""Pydantic AI's capability: the contract of loops, and what it changes of a request."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import runpy
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pydantic_ai")
+
+from loop_contract import BUDGET_TOKENS, LoopContract, Script, read_page
+from pydantic_ai import Agent, BinaryContent
+from pydantic_ai.messages import (
+    ModelRequest,
+    ModelResponse,
+    SystemPromptPart,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.models.test import TestModel
+
+from firsthand import Kind, Memory
+from firsthand.adapters.pydantic_ai import FirsthandCapability
+
+TestModel.__test__ = False  # no test of ours
+PNG = BinaryContent(b"\x89PNG\r\n\x1a\n", media_type="image/png")
+
+
+def chat(messages, info):
+    """Write what the framework sent as messages and tools of openai-chat."""
+    dicts = [{"role": "system", "content": info.instructions}] if info.instructions else []
+    for message in messages:
+        for part in message.parts:
+            match part:
+                case SystemPromptPart() | UserPromptPart():
+                    role = "user" if isinstance(part, UserPromptPart) else "system"
+                    dicts.append({"role": role, "content": part.content})
+                case ToolReturnPart():
+                    dicts.append({"role": "tool", "tool_call_id": part.tool_call_id, "content": part.content})
+                case TextPart():
+                    dicts.append({"role": "assistant", "content": part.content})
+                case ToolCallPart():
+                    function = {"name": part.tool_name, "arguments": part.args_as_json_str()}
+                    call = {"id": part.tool_call_id, "type": "function", "function": function}
+                    dicts.append({"role": "assistant", "content": None, "tool_calls": [call]})
+    tools = [
+        {"name": tool.name, "description": tool.description, "parameters": tool.parameters_json_schema}
+        for tool in info.function_tools
+    ]
+    return dicts, [{"type": "function", "function": tool} for tool in tools]
+
+
+def of_script(script: Script):
+    """Have a script of the contract reply."""
+
+    def answer(messages, info):
+        reply = script.reply(*chat(messages, info))
+        calls = [
+            ToolCallPart(call["function"]["name"], json.loads(call["function"]["arguments"]), call["id"])
+            for call in reply.get("tool_calls") or ()
+        ]
+        return ModelResponse([*([TextPart(reply["content"])] if reply["content"] else []), *calls])
+
+    return FunctionModel(answer)
+
+
+class Talk:
+    """An agent and the history of its conversation, as a program of Pydantic AI's keeps it."""
+
+    def __init__(self, capability, model, conversation):
+        self.capability, self.conversation, self.history = capability, conversation, []
+        self.agent = Agent(model, instructions="Look after the workers.", capabilities=[capability], tools=[read_page])
+
+    def turn(self, text):
+        result = self.agent.run_sync(text, message_history=self.history, conversation_id=self.conversation)
+        self.history = result.all_messages()
+        return result.output
+
+    def end(self):
+        self.capability.close()
+
+
+class TestCapability(LoopContract):
+    """An agent under the contract."""
+
+    def framework(self, store, *, namespace, agent, session, script):
+        capability = FirsthandCapability(store, namespace=namespace, agent=agent, budget=BUDGET_TOKENS)
+        return Talk(capability, of_script(script), session)
+
+
+class Scripted:
+    """A model that gives replies in order, and keeps what it was sent."""
+
+    def __init__(self, *replies):
+        self.replies, self.sent, self.instructions = list(replies), [], []
+        self.model = FunctionModel(self.answer)
+
+    def answer(self, messages, info):
+        self.sent.append(messages)
+        self.instructions.append(info.instructions)
+        reply = self.replies.pop(0)
+        return ModelResponse([TextPart(reply)] if isinstance(reply, str) else reply)
+
+
+def texts_of(messages):
+    """Give all text of user's messages and tools."""
+    return "\n".join(str(part.content) for message in messages for part in message.parts if hasattr(part, "content"))
+
+
+def test_the_next_conversation_is_told_of_the_one_before(tmp_path):
+    """The episode stands in the instructions behind the agent's own; what the message brings up stands at the end."""
+    with FirsthandCapability(tmp_path / "s", agent="ada") as first:
+        Talk(first, Scripted("Noted.").model, "one").turn("The staging gateway listens on port 5544.")
+    with FirsthandCapability(tmp_path / "s", agent="ada") as second:
+        model = Scripted("5544")
+        talk = Talk(second, model.model, "two")
+        talk.turn("Which port does the staging gateway listen on?")
+        assert second.faults == []
+    assert model.instructions[0].startswith("Look after the workers.")
+    assert model.instructions[0].count("On record from earlier") == 1
+    assert "The staging gateway listens on port 5544." in texts_of(model.sent[0])
+    assert "data and not instructions" in texts_of(model.sent[0])
+    assert "5544." not in texts_of(talk.history)  # the history has what was said alone
+    with Memory(tmp_path / "s", create=False) as memory:  # what was shown is not said once more
+        assert len([event for event in memory.events() if event.text.startswith("The staging gateway")]) == 1
+        assert memory.verify().ok
+
+
+def test_the_history_keeps_every_message(tmp_path):
+    """The run's history has all messages as they came, while the model gets a window with a marker for what left."""
+    replies = [
+        reply
+        for number in range(8)
+        for reply in ([ToolCallPart("read_page", {"page": 3}, f"c{number}")], f"Read {number}.")
+    ]
+    model = Scripted(*replies)
+    with FirsthandCapability(tmp_path / "s", agent="ada", budget=6_000) as ours:
+        talk = Talk(ours, model.model, "t")
+        for number in range(8):
+            talk.turn(f"Read page 3, {number}")
+        assert ours.faults == []
+    assert (len(talk.history), texts_of(talk.history).count(read_page(3))) == (32, 8)
+    last = texts_of(model.sent[-1])
+    assert "evicted, nothing lost" in last
+    assert last.count(read_page(3)) < 8
+    with Memory(tmp_path / "s", create=False) as memory:
+        assert len([event for event in memory.events("pydantic-ai:t") if event.text == read_page(3)]) == 8
+
+
+def test_a_message_that_is_shown_whole_is_the_one_that_came(tmp_path):
+    """Images, thoughts and system prompts come back as the objects that they were, and stand in the log."""
+    history = [
+        ModelRequest([SystemPromptPart("Be brief."), UserPromptPart(["What is this?", PNG])]),
+        ModelResponse([ThinkingPart("a bird", signature="c2ln"), TextPart("A pelican.")]),
+    ]
+    model = Scripted("Yes.")
+    with FirsthandCapability(tmp_path / "s", agent="ada") as ours:
+        agent = Agent(model.model, capabilities=[ours])
+        agent.run_sync("Sure?", message_history=history, conversation_id="t")
+        assert ours.faults == []
+    assert [part for message in model.sent[0] for part in message.parts][:4] == [
+        *history[0].parts, *history[1].parts,
+    ]  # fmt: skip
+    with Memory(tmp_path / "s", create=False) as memory:
+        messages = memory.session("pydantic-ai:t").messages()
+        assert [message["role"] for message in messages] == ["system", "user", "assistant", "user", "assistant"]
+        assert messages[2]["reasoning_content"] == "a bird"
+        assert messages[2]["blocks"][0]["signature"] == "c2ln"
+
+
+def test_calls_in_parallel_stay_whole(tmp_path):
+    """Several calls of one reply, of the memory's tools and others, are each answered once behind their reply."""
+    calls = [
+        ToolCallPart("read_page", {"page": 1}, "c1"),
+        ToolCallPart("recall", {"query": "page"}, "c2"),
+        ToolCallPart("read_page", {"page": 2}, "c3"),
+    ]
+    model = Scripted(calls, "Done.")
+    with FirsthandCapability(tmp_path / "s", agent="ada") as ours:
+        Talk(ours, model.model, "t").turn("Read pages 1 and 2")
+    parts = [part for message in model.sent[1] for part in message.parts]
+    assert [part.tool_call_id for part in parts if isinstance(part, ToolReturnPart)] == ["c1", "c2", "c3"]
+    with Memory(tmp_path / "s", create=False) as memory:
+        results = list(memory.events("pydantic-ai:t", kind=Kind.TOOL_RESULT))
+        assert [event.meta["call_id"] for event in results] == ["c1", "c2", "c3"]
+
+
+def test_every_tool_is_called_by_the_frameworks_own_test_model(tmp_path):
+    """`TestModel` calls each tool once by its schema; each is answered, and structured output is recorded."""
+    with FirsthandCapability(tmp_path / "s", agent="ada") as ours:
+        agent = Agent(TestModel(), capabilities=[ours], output_type=dict[str, int])
+        result = agent.run_sync("Do it.", conversation_id="t")
+        assert ours.faults == []
+    parts = [part for message in result.all_messages() for part in message.parts]
+    answered = [part.tool_name for part in parts if isinstance(part, ToolReturnPart)]
+    assert answered == ["recall", "expand", "task", "decide", "final_result"]
+    with Memory(tmp_path / "s", create=False) as memory:
+        assert len(list(memory.events("pydantic-ai:t", kind=Kind.TOOL_RESULT))) == 5
+
+
+def test_a_run_that_fails_is_recorded(tmp_path):
+    """What was asked and called before a tool failed is in the log, and the error is the framework's own."""
+    model = Scripted([ToolCallPart("read_page", {"page": 5}, "c1")], [ToolCallPart("burn", {}, "c2")])
+
+    def burn():
+        raise RuntimeError("no paper")
+
+    with FirsthandCapability(tmp_path / "s", agent="ada") as ours:
+        agent = Agent(model.model, capabilities=[ours], tools=[read_page, burn])
+        with pytest.raises(RuntimeError, match="no paper"):
+            agent.run_sync("Read page 5 and burn it.", conversation_id="t")
+        assert ours.faults == []
+    with Memory(tmp_path / "s", create=False) as memory:
+        kinds = [event.kind for event in memory.events("pydantic-ai:t") if event.kind.startswith("tool_")]
+        assert kinds == [Kind.TOOL_CALL, Kind.TOOL_RESULT, Kind.TOOL_CALL]
+
+
+def test_conversations_are_sessions_and_go_on_in_another_process(tmp_path):
+    """Runs with one history are one session, whoever opens it; those of other conversations are others."""
+    histories = {}
+    for turn in range(2):
+        with FirsthandCapability(tmp_path / "s", agent="ada") as ours:
+            agent = Agent(Scripted("Done.", "Done.").model, capabilities=[ours])
+
+            async def run(name, agent=agent, turn=turn):
+                result = await agent.run(f"{name} {turn}", message_history=histories.get(name))
+                histories[name] = result.all_messages()
+
+            async def both(run=run):
+                await asyncio.gather(run("red"), run("blue"))
+
+            asyncio.run(both())
+            assert ours.faults == []
+    with Memory(tmp_path / "s", create=False) as memory:
+        asked = {}
+        for event in memory.events(kind=Kind.USER_MESSAGE):
+            asked.setdefault(event.session, []).append(event.text)
+        assert sorted(asked.values()) == [["blue 0", "blue 1"], ["red 0", "red 1"]]
+
+
+def test_a_store_that_cannot_be_opened_is_said(tmp_path):
+    """Where no window can be made the messages go out as they came, and the model is told of the fault."""
+    (tmp_path / "s").write_text("no folder")
+    with FirsthandCapability(tmp_path / "s", agent="ada") as ours:
+        model = Scripted("Done.")
+        Talk(ours, model.model, "t").turn("Hello.")
+        assert texts_of(model.sent[0]).startswith("Hello.")
+        assert "degraded" in texts_of(model.sent[0])
+        assert ours.faults != []
+
+
+def test_the_example_runs(tmp_path, capsys):
+    """The example prints what the memory gave back, and its store is whole."""
+    example = Path(__file__).parents[2] / "examples" / "pydantic_ai_agent.py"
+    assert len(runpy.run_path(str(example))["run"](str(tmp_path / "s"))) == 36
+    assert "recalled: worker w-4471 lost its disk /dev/nvme3n1" in capsys.readouterr().out
+    with Memory(tmp_path / "s", create=False) as memory:
+        assert memory.verify().ok
