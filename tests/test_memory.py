@@ -6,7 +6,7 @@ import pytest
 
 from firsthand import Memory
 from firsthand.answer import Outcome
-from firsthand.errors import Unresolvable
+from firsthand.errors import InvalidDraft, Unresolvable
 
 
 def test_live_events_have_a_time(tmp_path):
@@ -41,3 +41,18 @@ def test_a_span_is_erased_whole(tmp_path):
         with pytest.raises(Unresolvable):
             memory.erase([f"fh:{one.id}..01M7Y31GAPDH57D2W0FWX2D8WA"])
         assert memory.verify().problems == ()
+
+
+def test_names_and_texts_without_utf_8_are_refused_or_taken(tmp_path):
+    """A lone surrogate as a session's name is refused by every reading verb; as a text to erase it is looked for."""
+    with Memory(tmp_path) as memory:
+        memory.session("s").user("x is here")
+        for ask in (
+            lambda: list(memory.events("\ud800")),
+            lambda: list(memory.anatomies("\ud800")),
+            lambda: memory.assert_fact("x", "x", "x", session="\ud800"),
+        ):
+            with pytest.raises(InvalidDraft, match="lone surrogate"):
+                ask()
+        assert memory.erase([], containing="\ud800").erased == ()
+        assert memory.verify().ok

@@ -266,7 +266,15 @@ def to_bytes(text: str) -> bytes:
 def spellings(text: str) -> tuple[bytes, ...]:
     """Give the ways in which a text stands in bytes: as it is, and inside of JSON."""
     spelled = (text, json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1])
-    return tuple(dict.fromkeys(form.encode("utf-8", "surrogateescape") for form in spelled))
+    return tuple(dict.fromkeys(_bytes_typed(form) for form in spelled))
+
+
+def _bytes_typed(text: str) -> bytes:
+    """Encode text as a terminal gave it; other lone surrogates than a terminal's survive."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return to_bytes(text)
 
 
 def texts(values: object) -> list[str]:

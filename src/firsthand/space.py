@@ -223,7 +223,10 @@ class Space:
 
         Raises:
             QueryError: the kind is none.
+            InvalidDraft: no session can have that name.
         """
+        if session is not None:
+            check_name(session, "session")
         bounds: dict[str, Any] = {"after": after, "before": before, "limit": limit, "newest_first": newest_first}
         of_kind = None if kind is None else kind_of(kind)
         return self.log.reader.events(self.namespace, session=session, kind=of_kind, **bounds)

@@ -181,7 +181,8 @@ def test_functions_of_the_owner_read_no_table_of_the_callers(db):
     sql = "SELECT proname, proconfig FROM pg_proc WHERE pronamespace = 'firsthand'::regnamespace AND prosecdef"
     functions = dict(db.execute(sql).fetchall())
     assert {"append_1", "erase_1", "hold_1"} <= functions.keys()
-    assert {name: config for name, config in functions.items() if config != ["search_path=firsthand, pg_temp"]} == {}
+    assert {name: config for name, config in functions.items() if config[0] != "search_path=firsthand, pg_temp"} == {}
+    assert {setting for config in functions.values() for setting in config[1:]} <= {"lock_timeout=200ms"}
 
 
 def test_no_function_is_everybodys(server, filled):

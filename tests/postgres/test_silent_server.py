@@ -18,7 +18,7 @@ from firsthand.environment import store_folder
 from firsthand.errors import StoreBusy
 from firsthand.event import Draft, Kind
 from firsthand.health.doctor import examine
-from firsthand.log.postgres import deadline
+from firsthand.log.postgres import access, deadline
 from firsthand.log.postgres.log import PostgresLog
 from firsthand.log.prepare import Batch
 
@@ -146,3 +146,17 @@ def test_an_address_of_a_silent_server_is_refused_in_time(server, dsn):
     assert (parameters[b"keepalives_count"], parameters[b"tcp_user_timeout"]) == (b"7", b"30000")
     assert parameters[b"connect_timeout"] == b"10"
     assert isinstance(db, psycopg.Connection)
+
+
+def test_who_asks_is_known_in_time_or_refused(server, dsn, monkeypatch):
+    """The questions that a server for teams asks for each request end sooner than an append would.
+
+    Fails on: a question about a key or rights that waits as long as an append.
+    """
+    monkeypatch.setattr(access, "QUIET_S", 0.5)
+    log = PostgresLog(dsn, timeout_s=60)
+    assert (access.key_of(log.connections, "none"), access.rights_of(log.connections, "nobody")) == (None, {})
+    with silent(server):
+        refused(access.key_of, log.connections, "none")
+        refused(access.rights_of, log.connections, "nobody")
+    log.close()

@@ -44,7 +44,7 @@ _STATUS: tuple[tuple[type[FirsthandError], int], ...] = (
     (InvalidDraft, 400), (DecisionRefused, 400), (AppendError, 409), (StoreBusy, 503), (FirsthandError, 500),
 )  # fmt: skip
 TITLES = {
-    400: "Not understood", 401: "Not opened by a link", 403: "Refused", 404: "Not there", 405: "Not so",
+    400: "Not understood", 401: "Not let in", 403: "Refused", 404: "Not there", 405: "Not so",
     413: "Too large", 421: "Another host", 429: "Too much", 500: "Fault", 503: "Busy",
 }  # fmt: skip
 

@@ -82,7 +82,7 @@ def test_a_backup_made_before_an_erasure_holds_the_others_alone(log, again, serv
         with pytest.raises(Erased):
             list(old.reader.expand(NAMESPACE, parse(f"fh:{names[0]}")))
         assert old.verify(namespace=NAMESPACE, heads=[head]).head == head
-        assert events_of(again(str(tmp_path / "copied"), old.connections._dsn))[4] == erased
+        assert events_of(again(str(tmp_path / "copied"), restored.dsn(database=database)))[4] == erased
     finally:
         old.close()
         restored.close()

@@ -15,6 +15,7 @@ import psycopg
 from firsthand.value import value
 
 from .connection import Connections
+from .deadline import QUIET_S
 from .reader import number_of
 
 LIMITS = ("events_max", "bytes_max", "day_events_max", "day_bytes_max")
@@ -40,7 +41,7 @@ class StoredKey:
 
 def key_of(connections: Connections, prefix: str) -> StoredKey | None:
     """Read a key by its beginning; None where there is none."""
-    with connections.use() as db:
+    with connections.within(QUIET_S), connections.use() as db:
         row = db.execute("SELECT hash, principal, state, is_used FROM api_key_1(%s)", (prefix,)).fetchone()
     return None if row is None else StoredKey(bytes(row[0]), *row[1:])
 
@@ -54,7 +55,7 @@ def note_use(connections: Connections, prefix: str) -> None:
 
 def rights_of(connections: Connections, principal: str) -> dict[str, list[str]]:
     """Give what a principal may do, by namespace."""
-    with connections.use() as db:
+    with connections.within(QUIET_S), connections.use() as db:
         return dict(db.execute("SELECT namespace, rights FROM access_1(%s)", (principal,)).fetchall())
 
 
