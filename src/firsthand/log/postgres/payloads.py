@@ -225,13 +225,14 @@ class Payloads:
     def _put_staged(self, namespace_key: int, staged: _Staged) -> None:
         """Keep a payload, if the limits of its namespace have room for what no event holds yet and for it."""
         objects = self._objects if staged.artifact.size_bytes > self._over else None
+        leaf = self._seal.leaf(namespace_key)  # before the transaction: a home of keys may be slow
         with self._connections.use() as db, db.transaction():
             db.execute("SELECT room_1(%s, %s)", (namespace_key, staged.ends[-1]))
-            for number, stored in enumerate(self._sealed(namespace_key, staged) if objects is None else ()):
+            for number, stored in enumerate(self._sealed(namespace_key, staged, leaf) if objects is None else ()):
                 sql = "SELECT put_piece_1(%s, %s, %s, %b, NULL, NULL)"
                 db.execute(sql, (namespace_key, staged.artifact.digest, number, stored))
         if objects is not None:
-            self._put_object(namespace_key, staged, objects)
+            self._put_object(namespace_key, staged, leaf, objects)
 
     def _staged(self, file: IO[bytes], head: bytes, source: bytes | ByteSource) -> _Staged:
         digest, previewer, size, ends = hashlib.sha256(), Previewer(), 0, []
@@ -246,17 +247,14 @@ class Payloads:
             ends.append(file.tell())
         return _Staged(Artifact(digest.digest(), size, previewer.finish()), file, tuple(ends))
 
-    def _sealed(self, namespace_key: int, staged: _Staged, leaf: int | None = None) -> Iterator[bytes]:
+    def _sealed(self, namespace_key: int, staged: _Staged, leaf: int) -> Iterator[bytes]:
         """Give the pieces as they are kept, all under one leaf."""
-        leaf = self._seal.leaf() if leaf is None else leaf
         for number, piece in enumerate(staged.pieces()):
             yield self._seal.piece(namespace_key, staged.artifact.digest, number, leaf, piece)
 
-    def _put_object(self, namespace_key: int, staged: _Staged, objects: ObjectStore) -> None:
+    def _put_object(self, namespace_key: int, staged: _Staged, leaf: int, objects: ObjectStore) -> None:
         """Upload an object under a name of its own, then say in the database where it is."""
         name, places = os.urandom(16), list[tuple[int, int]]()
-
-        leaf = self._seal.leaf()
 
         def pieces() -> Iterator[bytes]:
             for stored in self._sealed(namespace_key, staged, leaf):

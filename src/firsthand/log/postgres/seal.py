@@ -69,15 +69,21 @@ class Seal:
         bound = _bound_event(namespace, identifier, position)
         return self._encrypted(ring.trees[-1], _EVENTS | position, salt + stored, bound)
 
-    def leaf(self) -> int:
-        """Draw the leaf of a payload."""
+    def leaf(self, namespace: int) -> int:
+        """Draw the leaf of a payload, and have the keys at hand that its pieces are sealed with.
+
+        Raises:
+            KeyMissing: they are not to be had.
+        """
+        if self.on:
+            self._ring(namespace)
         return _PAYLOADS | secrets.randbits(_PAYLOAD_BITS)
 
     def piece(self, namespace: int, digest: bytes, number: int, leaf: int, content: bytes) -> bytes:
         """Seal a piece of a payload, under the payload's leaf; as it is where nothing is encrypted."""
         if not self.on:
             return content
-        tree = self._ring(namespace).trees[-1]
+        tree = self._at_hand(namespace).trees[-1]
         return self._encrypted(tree, leaf, content, _bound_piece(namespace, digest, number))
 
     def _encrypted(self, tree: KeyTree, leaf: int, content: bytes, bound: bytes) -> bytes:
