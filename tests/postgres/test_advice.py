@@ -146,12 +146,12 @@ def test_copies_and_sizes_at_an_address_say_what_they_hold(server, database, run
     assert run(*store, "store", "verify")[0] == 0
 
 
-def test_the_pool_prints_nothing_of_its_own(server, database, tmp_path, monkeypatch, capsys) -> None:
-    """What psycopg's pool logs of a server that is away reaches no terminal; a program's own handlers get it."""
+def test_the_driver_prints_nothing_of_its_own(server, database, tmp_path, monkeypatch, capsys) -> None:
+    """What psycopg and its pool log of a server that is away reaches no terminal; a program's own handlers get it."""
     for name in ("DATA", "CACHE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
     with Memory(address(server, database, APPLICATION), embedder="none"):
-        logger = logging.getLogger("psycopg.pool")
+        logger = logging.getLogger("psycopg")
         assert any(isinstance(handler, logging.NullHandler) for handler in logger.handlers)
         assert logger.propagate
     assert capsys.readouterr().err == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -100,6 +101,40 @@ def test_what_takes_long_is_waited_for(server, dsn):
     refused(lambda: ask(log, slow))
     assert [event.text for event in log.reader.events("n")] == ["done"]
     assert log.verify(namespace="n").problems == ()
+    log.close()
+
+
+def test_what_takes_long_delays_nobody_elses_append(server, dsn):
+    """While an erasure waits for a server, or for its own work, appends to other namespaces go on, or fail in time.
+
+    Fails on: an append that waits behind an erasure, or as long as that may.
+    """
+    log = PostgresLog(dsn, timeout_s=TIMEOUT_S)
+    log.append([draft("first")], namespace="n", session="s")
+    begun, gate = threading.Event(), threading.Event()
+
+    def work(db: psycopg.Connection) -> None:
+        begun.set()
+        gate.wait(WITHIN_S)
+        db.execute("SELECT 1")
+
+    with ThreadPoolExecutor(9) as pool:  # more than there are connections
+        erasing = [
+            pool.submit(log.append_with, work, draft("x"), namespace=f"e{number}", session="s") for number in range(9)
+        ]
+        begun.wait(WITHIN_S)
+        log.append([draft("second")], namespace="n", session="s")
+        assert not any(each.done() for each in erasing)
+        with silent(server):
+            gate.set()
+            error = refused(lambda: log.append([draft("third")], namespace="n", session="s"))
+            assert not any(each.done() for each in erasing)
+        for each in erasing:
+            assert each.result(WITHIN_S)
+    for batch in error.batch:
+        again(log, batch)
+    assert [event.text for event in log.reader.events("n")] == ["first", "second", "third"]
+    assert all(log.verify(namespace=name).problems == () for name in ("n", "e0", "e8"))
     log.close()
 
 

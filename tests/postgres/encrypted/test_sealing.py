@@ -203,7 +203,8 @@ def test_keys_are_their_owners_alone(log, again, keys) -> None:
 def test_a_slow_command_ends_no_transaction(again, tmp_path, monkeypatch) -> None:
     """A program slower than a transaction may idle: keys are begun, used, renewed and forgotten all the same.
 
-    Fails on: keys that are asked for while a head is held or a payload is put, a lock of keys that the server takes back meanwhile.
+    Fails on: keys that are asked for while a head is held or a payload is put, a lock of keys that the server takes
+    back meanwhile.
     """
     monkeypatch.setattr("firsthand.log.postgres.connection.HOLD_S", 0.3)
     monkeypatch.setattr("firsthand.log.postgres.keys.COMMAND_FRESH_S", 0.001)  # each look asks the program again

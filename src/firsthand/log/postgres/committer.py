@@ -3,7 +3,8 @@
     tickets -> what is new of them, chained to sessions and rolled onto the head -> `append` -> settled
 
 Whoever comes while a commit is under way waits for the next one, which carries all that have come: one sync for
-many. The owner of the first one that waits leads it, so nobody waits for two commits after their own. Two writers of
+many. The owner of the first one that waits leads it, so nobody waits for two commits after their own. What has further
+work (`Ticket.also`), which may take long, is committed apart, on its owner's own thread and connection. Two writers of
 one namespace in different processes meet at the head: who read an old one finds it moved, waits its turn to hold it,
 reads what came and hashes again, with all that have come by then.
 
@@ -35,6 +36,8 @@ TENANTS_KEPT = 10_000
 GROUP_TICKETS_MAX = 256
 GROUP_BYTES_MAX = 8 * 1024 * 1024
 TRIES_MAX = 20
+APART_MAX = 3
+"""So many connections at most are with what is committed apart; the others of the pool are for all else."""
 BRIEF_S = 0.2
 """A wait for a head that others hold: `append_1` waits for so long, and each wait of `_alone` is twice the last one."""
 _WAIT = "SET LOCAL lock_timeout = {:d}"
@@ -54,6 +57,7 @@ class Committer:
     def _begin(self) -> None:
         self._guard = threading.Lock()
         self._waiting: list[Ticket] = []
+        self._places = threading.Semaphore(APART_MAX)
         self._leader: Ticket | None = None
         self._tenants: dict[int, Tenant] = {}  # the one that was used last stands last
         self._pid = os.getpid()
@@ -67,6 +71,17 @@ class Committer:
         """
         if self._pid != os.getpid():  # after a fork: who leads, and who waits, stayed in the parent
             self._begin()
+        if ticket.also is not None:
+            self._apart(ticket)
+        else:
+            self._queue(ticket)
+        if ticket.error is not None:
+            raise ticket.error
+        assert ticket.result is not None
+        return ticket.result
+
+    def _queue(self, ticket: Ticket) -> None:
+        """Wait for a commit, or lead it."""
         try:
             with self._guard:
                 self._waiting.append(ticket)
@@ -77,10 +92,16 @@ class Committer:
                 self._lead()
         finally:
             self._leave(ticket)
-        if ticket.error is not None:
-            raise ticket.error
-        assert ticket.result is not None
-        return ticket.result
+
+    def _apart(self, ticket: Ticket) -> None:
+        """Commit a ticket on a connection of its own, once a place is free."""
+        if not self._places.acquire(timeout=LONG_S):
+            ticket.settle(StoreBusy("PostgreSQL: other long work is under way; retry later."))
+            return
+        try:
+            self._commit([ticket], apart=True)
+        finally:
+            self._places.release()
 
     def _lead(self) -> None:
         """Commit for all that wait."""
@@ -107,25 +128,28 @@ class Committer:
                 if group and (size >= GROUP_BYTES_MAX or len(group) >= GROUP_TICKETS_MAX):
                     left += self._waiting[number:]
                     break
-                if namespace is None or (ticket.namespace == namespace and ticket.also is None):
+                if namespace is None or ticket.namespace == namespace:
                     size += ticket.size_bytes
                     group.append(ticket)
                 else:
                     left.append(ticket)
             self._waiting = left
 
-    def _commit(self, group: list[Ticket]) -> None:
-        """Commit a group; all of it is settled in the end, also what `_alone` joins to it."""
+    def _commit(self, group: list[Ticket], *, apart: bool = False) -> None:
+        """Commit a group, or tickets of one namespace; all are settled in the end, also those that `_alone` joins."""
         try:
             with self._connections.use() as db:
-                self._settle(db, group)
+                if apart:
+                    self._alone(db, [*group], group, self._connections.timeout_s * 0.8)
+                else:
+                    self._settle(db, group)
         except FirsthandError as error:
             for ticket in group:
                 self.forget(ticket.namespace)
             left = _unsettled(group)
             if isinstance(error, _OF_ONE) and len(left) > 1:
                 for ticket in left:
-                    self._commit([ticket])
+                    self._commit([ticket], apart=apart)
                 return
             for ticket in left:
                 ticket.settle(error)
@@ -165,24 +189,29 @@ class Committer:
         for key, tickets in list(by_key.items()):
             if any(not ticket.plain for ticket in tickets):
                 del by_key[key]
-        self._read(db, by_key)
+        tenants = self._read(db, by_key)
         # Locks of heads are taken in the order of their keys everywhere.
-        works = [work for key in sorted(by_key) if (work := self._work(by_key[key])) is not None]
+        works = [work for key in sorted(tenants) if (work := self._work(tenants[key], by_key[key]))]
         while works and (misfit := self._unfit(db, works)) is not None:
             works.remove(misfit)
         for work in works:
             self._done(work)
 
-    def _read(self, db: psycopg.Connection, by_key: dict[int, list[Ticket]]) -> None:
-        """Learn what is not known of some namespaces and sessions, all in one round trip."""
-        unknown = []
+    def _read(self, db: psycopg.Connection, by_key: dict[int, list[Ticket]]) -> dict[int, Tenant]:
+        """Learn what is not known of some namespaces and sessions, all in one round trip; give the namespaces.
+
+        What is committed apart may put others in their place meanwhile, to which the sessions read here do not belong.
+        """
+        unknown, tenants = [], {}
         for key, tickets in by_key.items():
             tenant, names = self._tenants.get(key), _names(tickets)
             known = tenant is not None and not tenant.doubted
+            if tenant is not None and known:
+                tenants[key] = tenant
             if tenant is None or not known or not names <= tenant.sessions.keys():
                 unknown.append((key, tickets, names, known))
         if not unknown:
-            return
+            return tenants
         answers = []
         with db.pipeline():
             for key, tickets, names, known in unknown:
@@ -197,14 +226,13 @@ class Committer:
                 position, hashed, stored = head.fetchone() or (0, bytes(32), name)
                 if stored != name:  # a number that two names have: `_alone` says so
                     continue
-                self._know(Tenant(key, name, position, hashed))
-            read_sessions(sessions, self._tenants[key], _names(tickets))
+                tenants[key] = Tenant(key, name, position, hashed)
+                self._know(tenants[key])
+            read_sessions(sessions, tenants[key], _names(tickets))
+        return tenants
 
-    def _work(self, tickets: Sequence[Ticket]) -> Work | None:
+    def _work(self, tenant: Tenant, tickets: Sequence[Ticket]) -> Work | None:
         """Hash tickets onto the head that is known, as if nothing of them were there; None where one may be a retry."""
-        tenant = self._tenants.get(tickets[0].namespace)
-        if tenant is None:
-            return None
         work = Work(tenant, self._clock(), {}, self._seal)
         return work if all(work.take(ticket) for ticket in tickets) else None
 
@@ -231,8 +259,8 @@ class Committer:
             LockNotAvailable: others hold it, or what the work needs, for longer.
         """
         key, name = tickets[0].namespace, tickets[0].batches[0].namespace
-        if any(ticket.also is not None for ticket in tickets):
-            db.silence_s = LONG_S
+        if long := any(ticket.also is not None for ticket in tickets):
+            db.silence_s = LONG_S  # until the connection is given back
         for _ in range(TRIES_MAX):
             # Each wait ends with a sync: the server then knows that it waits for us, and for how long.
             with db.pipeline() as pipeline, db.transaction():
@@ -244,9 +272,10 @@ class Committer:
                 position, hashed = head.fetchone() or (0, bytes(32))  # when it is our turn
                 if (row := stored.fetchone()) is not None and row[0] != name:
                     raise StoreDamaged(f"namespaces {name!r} and {row[0]!r} have one number; choose another name")
-                joined = len(group)
-                self._join(group, key)
-                tickets += group[joined:]
+                if not long:
+                    joined = len(group)
+                    self._join(group, key)
+                    tickets += group[joined:]
                 before = self._tenants.get(key)
                 doubted = before is not None and before.doubted and before.position != position
                 tenant = Tenant(key, name, position, hashed, {}, doubted)
@@ -263,7 +292,6 @@ class Committer:
                 break
         else:  # only a namespace that is new can move while its head is held
             raise StoreBusy("PostgreSQL: the namespace's head moved on each attempt; retry with the same ids.")
-        self._know(tenant)
         self._done(work)
 
     def _done(self, work: Work) -> None:
@@ -272,16 +300,19 @@ class Committer:
         if len(work.tenant.sessions) > SESSIONS_KEPT:
             work.tenant.sessions = {}
         self._know(work.tenant)
-        if len(self._tenants) > TENANTS_KEPT:
-            self.forget(next(iter(self._tenants)))
 
     def _know(self, tenant: Tenant) -> None:
-        self.forget(tenant.key)
-        self._tenants[tenant.key] = tenant
+        """Keep what is known; what is committed apart gives a whole tenant, which only who leads changes."""
+        with self._guard:
+            self._tenants.pop(tenant.key, None)
+            self._tenants[tenant.key] = tenant
+            if len(self._tenants) > TENANTS_KEPT:
+                del self._tenants[next(iter(self._tenants))]
 
     def forget(self, namespace: int) -> None:
         """Read a namespace again at the next commit."""
-        self._tenants.pop(namespace, None)
+        with self._guard:
+            self._tenants.pop(namespace, None)
 
 
 def _misfit(works: Sequence[Work], answers: dict[Work, psycopg.Cursor[Row] | None]) -> Work | None:

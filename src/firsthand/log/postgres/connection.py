@@ -53,7 +53,7 @@ _MOVED = (
     "AND current_setting('firsthand.moving', true) IS DISTINCT FROM 'on'"
 )
 ERASED_MEANWHILE = "FH002"
-_POOL_LOG = logging.getLogger("psycopg.pool")
+_DRIVER_LOG = logging.getLogger("psycopg")
 HOLD_S = 10.0
 """A process that stops in the middle of a transaction is waited for so long, then its connection is closed."""
 
@@ -75,8 +75,8 @@ class Connections:
 
     def _open(self) -> None:
         self._pid = os.getpid()
-        if not _POOL_LOG.handlers:  # what it would print of a server that is away is said by whoever waits for it
-            _POOL_LOG.addHandler(logging.NullHandler())
+        if not _DRIVER_LOG.handlers:  # what it would print of a server that is away is said by whoever waits for it
+            _DRIVER_LOG.addHandler(logging.NullHandler())
         self._pool = ConnectionPool(
             self._bounded, connection_class=Connection, min_size=1, max_size=self._size_max, timeout=self.timeout_s,
             open=False, configure=self._configure, check=_check, reconnect_timeout=RECONNECT_S,
