@@ -81,6 +81,7 @@ def test_an_empty_name_is_refused(shell, words):
     assert "empty" in said.error
 
 
+@pytest.mark.files_only("a folder that is made for a wrong address")
 @pytest.mark.parametrize("store", ["mysql://a:secret@b/c", "sqlite:///x", "postgres:/a@/b", "https://memory.example"])
 def test_another_kind_of_address_makes_no_folder(shell, store, tmp_path, monkeypatch):
     """What is no address of PostgreSQL is refused, by option and by variable, and never a folder of that name."""

@@ -148,6 +148,7 @@ def test_a_session_gives_its_messages_in_the_order_of_the_list(memory):
     ]
 
 
+@pytest.mark.files_only("damages firsthand.db")
 def test_a_damaged_message_is_a_gap(tmp_path):
     """A message that cannot be read is known to have been there."""
     with Memory.open(tmp_path / "store") as memory:
