@@ -28,6 +28,7 @@ from pydantic_ai.models.test import TestModel
 
 from firsthand import Kind, Memory
 from firsthand.adapters.pydantic_ai import FirsthandCapability
+from firsthand.tokens import estimate
 
 TestModel.__test__ = False  # no test of ours
 PNG = BinaryContent(b"\x89PNG\r\n\x1a\n", media_type="image/png")
@@ -173,6 +174,24 @@ def test_a_message_that_is_shown_whole_is_the_one_that_came(tmp_path):
         assert [message["role"] for message in messages] == ["system", "user", "assistant", "user", "assistant"]
         assert messages[2]["reasoning_content"] == "a bird"
         assert messages[2]["blocks"][0]["signature"] == "c2ln"
+
+
+def test_instructions_count_and_the_system_prompt_stays(tmp_path):
+    """Long instructions leave the messages less room, and the system prompt outlives the message that had it."""
+    longest, model = "Never guess. " * 800, Scripted(*(f"Read {number}." for number in range(12)))
+    with FirsthandCapability(tmp_path / "s", agent="ada", budget=6_000) as ours:
+        agent = Agent(model.model, system_prompt="Be brief.", instructions=longest, capabilities=[ours])
+        history = []
+        for number in range(12):
+            text = f"Page {number}: {read_page(number)}"
+            history = agent.run_sync(text, message_history=history, conversation_id="t").all_messages()
+        assert ours.faults == []
+    sent = model.sent[-1]
+    assert read_page(0) not in texts_of(sent)
+    assert max(estimate(longest + texts_of(messages)) for messages in model.sent) < 6_000
+    assert [part.content for message in sent for part in message.parts if isinstance(part, SystemPromptPart)] == [
+        "Be brief."
+    ]
 
 
 def test_calls_in_parallel_stay_whole(tmp_path):
