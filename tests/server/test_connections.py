@@ -147,10 +147,11 @@ def test_an_answer_that_is_not_taken_is_given_up(port):
         assert ends(connection)
 
 
-def test_an_address_has_a_number_of_places(monkeypatch):
-    """Of one address so many connections stay at most; loopback and the proxy that was named are many clients."""
+@pytest.mark.parametrize("proxy", ["127.0.0.3", "10.0.0.1, 127.0.0.3/32"])
+def test_an_address_has_a_number_of_places(monkeypatch, proxy):
+    """Of one address so many connections stay at most; loopback and a proxy, or a network of them, are many clients."""
     monkeypatch.setattr(connections, "ADDRESS_MAX", 3)
-    with served(proxy="127.0.0.3") as port, ExitStack() as until:
+    with served(proxy=proxy) as port, ExitStack() as until:
         crowd = [until.enter_context(opened(port, "127.0.0.2")) for _ in range(5)]
         others = [until.enter_context(opened(port, source)) for source in ("127.0.0.1", "127.0.0.3") for _ in range(5)]
         assert ends(crowd[0])

@@ -10,11 +10,13 @@ the application may take as long as it likes. Loopback and a proxy, behind which
 from __future__ import annotations
 
 import asyncio
+from functools import cache
 from math import inf
 from typing import Any
 
 import h11
 import uvicorn
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from firsthand.server.auth import LOOPBACK
@@ -108,9 +110,18 @@ class Connection(H11Protocol):
 
     @property
     def _is_of_many(self) -> bool:
-        allowed = str(self.config.forwarded_allow_ips).replace(" ", "").split(",")
-        return not self.client or self.client[0] in {*LOOPBACK, *allowed} or "*" in allowed
+        proxies = _trusted(str(self.config.forwarded_allow_ips))
+        return not self.client or self.client[0] in LOOPBACK or self.client[0] in proxies
 
     def _end(self) -> None:
         self.connections.discard(self)
         self.transport.abort()
+
+
+@cache
+def _trusted(proxies: str) -> Any:
+    """Give the addresses and networks whose X-Forwarded-For uvicorn believes."""
+    return ProxyHeadersMiddleware(_nothing, proxies).trusted_hosts
+
+
+async def _nothing(*_: Any) -> None: ...
