@@ -161,6 +161,30 @@ def test_an_address_has_a_number_of_places(monkeypatch, proxy):
             assert connection.recv(9) == b"HTTP/1.1 "
 
 
+def test_a_body_that_never_comes_takes_no_place():
+    """Connections that were answered and send no body make room for others, before one that waits for its next turn."""
+    with served(connections_max=8) as port, ExitStack() as until:
+        patient = until.enter_context(closing(HTTPConnection("127.0.0.1", port, timeout=5)))
+        assert exchanged(patient) == 200
+        for _ in range(20):
+            connection = until.enter_context(opened(port))
+            connection.sendall(HEAD % (b"early", 9_000))
+            answer_bytes = b""
+            while not answer_bytes.endswith(b"0\r\n\r\n"):
+                answer_bytes += (piece := connection.recv(1_000))
+                assert piece
+            assert answer_bytes.startswith(b"HTTP/1.1 200 ")
+        assert (answer(port), exchanged(patient)) == (200, 200)
+
+
+def exchanged(client) -> int:
+    """Give the status of a request over a connection that stays open."""
+    client.request("POST", "/", b"12345")
+    answer = client.getresponse()
+    answer.read()
+    return answer.status
+
+
 def test_the_personal_server_is_not_kept_silent(tmp_path, monkeypatch):
     """Of the server of one user, too, silent connections take no place that a client needs."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))

@@ -1,6 +1,6 @@
 """HTTP/1.1 over uvicorn, where nobody keeps a place by silence: not a head, a body, an answer that is not taken.
 
-    too many connections -> the one that has said nothing for longest makes room
+    too many connections -> one that was answered before its body came makes room, else the longest silent one
     too many of an address -> the same, among its own
 
 The invariant: what a connection waits for from its client has a time of its own, at every step of every request; only
@@ -74,6 +74,11 @@ class Connection(H11Protocol):
         """True between requests, and before the first one."""
         return self.conn.their_state is h11.IDLE and (self.cycle is None or self.cycle.response_complete)
 
+    @property
+    def _owes_body(self) -> bool:
+        """True when the answer was sent, and the body that it is of did not come whole."""
+        return self.conn.their_state is h11.SEND_BODY and self.cycle.response_complete
+
     def _waits_for(self) -> tuple[str, int, float]:
         """Name what the client is to do next, how far it is with that, and how long it may take to get further."""
         if left := self.transport.get_write_buffer_size():
@@ -103,8 +108,9 @@ class Connection(H11Protocol):
             crowd = of_address
         elif self.limit_concurrency is None or len(crowd) < self.limit_concurrency:
             return
-        silent = [each for each in crowd if each._is_silent and each is not self]  # noqa: SLF001 - of the same class
-        silent.sort(key=lambda each: (each.cycle is not None, each._since))  # noqa: SLF001 - as above
+        others = [each for each in crowd if each is not self]
+        silent = [each for each in others if each._is_silent or each._owes_body]  # noqa: SLF001 - of the same class
+        silent.sort(key=lambda each: (not each._owes_body, each.cycle is not None, each._since))  # noqa: SLF001 - as above
         if silent or is_crowded:
             [*silent, self][0]._end()  # noqa: SLF001 - as above
 
