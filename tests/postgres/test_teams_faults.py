@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 
 import httpx
+import psycopg
 import pytest
 from empty_stores import make_database
 from postgres_server import PostgresServer, installations
@@ -19,6 +20,7 @@ from test_move import Primaries, append
 
 from firsthand import Memory
 from firsthand.errors import StoreBusy, StoreFailed, StoreReadOnly, StoreReplaced
+from firsthand.log.postgres.connection import translated
 from firsthand.server.mcp_doors import DOORS_MAX
 from firsthand.server.teams.gateway import LOOKUPS_MAX, Terms
 from firsthand.server.teams.grants import AUDIT
@@ -163,6 +165,54 @@ def test_a_store_that_fails_shows_no_other_one_and_no_address(server, tmp_path, 
                 assert not any(word in answer.text for word in ("dock 9", "10.0.0.5", "/srv", str(tmp_path)))
         monkeypatch.undo()
         assert team.client(key).session("s").user("the crate is at dock 7").position == 1
+        assert team.verify("shop").ok
+
+
+def test_a_store_that_cannot_be_read_is_called_so(server, tmp_path):
+    """When PostgreSQL lets nobody read, the API and MCP say so, and the log alone says which table and why."""
+    database = make_database(server)
+    with Team(server, database, tmp_path) as team:
+        key = team.key("alice", shop=EVERY)
+        team.client(key).session("s").user("the crate is at dock 7")
+        with psycopg.connect(server.dsn("postgres", database), autocommit=True) as db:
+            db.execute("REVOKE SELECT ON firsthand.event FROM firsthand_application")
+            asked = {"query": "crate dock"}
+            for answer in (
+                team.ask(key, "POST", "/v1/recall", asked),
+                team.mcp(key, "tools/call", {"name": "recall", "arguments": asked}),
+            ):
+                assert "the store could not be read; the server's log says how" in answer.text
+                assert not any(word in answer.text for word in ("StoreReadOnly", "writes", "event", "127.0.0.1"))
+            assert ["permission denied for table event" in line for line in team.logged] == [True, True]
+            db.execute("GRANT SELECT ON firsthand.event TO firsthand_application")
+        assert team.verify("shop").ok
+
+
+def test_a_store_that_takes_no_writes_is_called_so(server, tmp_path, monkeypatch):
+    """When PostgreSQL refuses writes, MCP and the API say so; what it quotes of a tenant is not logged."""
+    database = make_database(server)
+    with Team(server, database, tmp_path) as team, psycopg.connect(server.dsn("postgres", database)) as db:
+        key, spaces = team.key("alice", shop=EVERY), team.gateway._spaces
+        team.client(key).session("s").user("the crate is at dock 7")
+        for statement, words in (
+            ("SET TRANSACTION READ ONLY; CREATE TABLE sesame ()", "the store takes no writes"),
+            ("SELECT 'sesame'::int", "the store could not be read"),
+        ):
+
+            def fails(_call, statement=statement):
+                try:
+                    db.execute(statement)
+                except psycopg.Error as error:
+                    db.rollback()
+                    raise translated(error) from error
+
+            monkeypatch.setattr(spaces, "_identity", fails)
+            asked = {"name": "recall", "arguments": {"query": "crate dock"}}
+            for answer in (team.mcp(key, "tools/call", asked), team.ask(key, "GET", "/v1/sessions")):
+                assert (words in answer.text, "PostgreSQL" in answer.text) == (True, False)
+            assert ["sesame" in line for line in team.logged] == [False, False]
+            team.logged.clear()
+        monkeypatch.undo()
         assert team.verify("shop").ok
 
 

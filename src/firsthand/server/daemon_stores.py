@@ -16,6 +16,7 @@ from pathlib import Path
 from firsthand import Memory, StoreBusy
 from firsthand.agents.side_files import erased_at
 from firsthand.environment import default_embedder, default_store
+from firsthand.errors import StoreReadOnly
 from firsthand.log.disk import STORE_FILES
 from firsthand.server.hook_client import Call
 from firsthand.server.measures import Measures
@@ -72,7 +73,7 @@ class Stores:
         finally:
             self._given_back(handle)
 
-    def read_only(self, call: Call) -> Memory:
+    def read_only(self, call: Call, _refusal: StoreReadOnly, /) -> Memory:
         """Open what can be read of a store that takes no writes; whoever asks closes it."""
         return Memory(call.store, namespace=call.namespace, read_only=True, create=False)
 

@@ -84,8 +84,10 @@ class Opening:
         with ExitStack() as until:
             try:
                 memory = self._read_only or until.enter_context(self.stores.of(call))
-            except StoreReadOnly:  # what can be read is; `remember` refuses, and `health` says that it is read only
-                memory = self._read_only = self.stores.read_only(call)
+            except (
+                StoreReadOnly
+            ) as refusal:  # what can be read is; `remember` refuses, and `health` says that it is read only
+                memory = self._read_only = self.stores.read_only(call, refusal)
             yield AgentTools.of(memory, cwd=served.cwd, agent=served.agent, across=served.across)
 
     def close(self) -> None:

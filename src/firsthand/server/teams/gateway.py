@@ -340,10 +340,7 @@ class Gateway:
         kind = type(error).__name__
         if isinstance(error, StoreFull) and error.wait_s:
             return _answer(429, str(error), kind, {"retry-after": str(ceil(error.wait_s))})
-        status = api_door.status_of(error)
-        if status == 500:
-            self._log(f"a request failed: {kind}")
-        return _answer(status, self._spaces.plain(error), kind)
+        return _answer(api_door.status_of(error), self._spaces.plain(error), kind)
 
     async def _fault(self, request: Request, error: Exception) -> Response:
         """Answer a fault of ours, and log its class and place."""

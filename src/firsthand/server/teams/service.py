@@ -62,7 +62,7 @@ class TeamServer:
             tenants = TenantReplicas(dsn, folder, folder, environment.replicas_bytes_max())
             until.callback(tenants.close)
             engine = tenants.engine
-            spaces = Spaces(tenants, folder, environment.default_embedder() or "none")
+            spaces = Spaces(tenants, folder, environment.default_embedder() or "none", log)
             until.callback(spaces.close)
             self.gateway = Gateway(spaces, Identity(engine.connections, issuer), Audit(engine), terms, log)
             config = configured(self.gateway, connections_max=CONNECTIONS_MAX, closing_s=CLOSING_S, proxy=proxy)

@@ -7,13 +7,17 @@ cannot be brought so far in time is not handed out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+import traceback
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from psycopg import Error, errors
+
 from firsthand import FirsthandError, InvalidArgument, Memory, StoreBusy
-from firsthand.errors import StoreFull, StoreReadOnly, StoreReplaced
+from firsthand.errors import StoreFailed, StoreFull, StoreReadOnly, StoreReplaced
 from firsthand.log.disk import make_private
 from firsthand.log.postgres.condition import rights
 from firsthand.log.postgres.log import PostgresLog
@@ -26,6 +30,9 @@ from firsthand.server.hook_client import Call
 
 OPEN_MAX = 64
 WAIT_S = 5.0
+FAILED = "the store failed; the server's log says how"
+UNREAD = "the store could not be read; the server's log says how"
+REFUSED = "the store takes no writes; the server's log says why"
 
 
 class TenantReplicas(Replicas):
@@ -60,10 +67,10 @@ class Spaces(Stores):
         folder: of all replicas; no answer names it.
     """
 
-    def __init__(self, replicas: TenantReplicas, folder: Path, embedder: str = "none") -> None:
+    def __init__(self, replicas: TenantReplicas, folder: Path, embedder: str, log: Callable[[str], None]) -> None:
         super().__init__(handles_max=OPEN_MAX)
         self.engine, self.folder = replicas.engine, folder
-        self._replicas, self._embedder = replicas, embedder
+        self._replicas, self._embedder, self._log = replicas, embedder, log
 
     @contextmanager
     def of(self, call: Call) -> Iterator[Memory]:
@@ -73,7 +80,7 @@ class Spaces(Stores):
             FirsthandError: in words that name nothing of this machine; `StoreBusy` where its replica lacks so much that
                 it takes longer than `WAIT_S`, or was discarded meanwhile.
         """
-        named = self.named(call.namespace)
+        named, opening = self.named(call.namespace), True
         try:
             with ExitStack() as until:
                 memory = until.enter_context(super().of(named))
@@ -87,26 +94,34 @@ class Spaces(Stores):
                         left = _followed(memory)
                     if left:
                         raise StoreBusy(f"this server's replica lacks the newest {left:,} events yet; ask again")
+                    opening = False
                     yield memory
                 except StoreReplaced as error:
                     self._let_go(memory)
                     raise StoreBusy("this server's replica is begun anew; ask again") from error
         except FirsthandError as error:
-            error.args = (self.plain(error),)
+            error.args = (self.plain(error, opening=opening),)
+            if str(error) == UNREAD and isinstance(error, StoreReadOnly):  # of a role that may not read
+                raise StoreFailed(UNREAD) from error
             raise
 
-    def plain(self, error: FirsthandError) -> str:
+    def plain(self, error: FirsthandError, *, opening: bool = False) -> str:
         """Say what went wrong to a tenant: what is not the caller's fault in words that name nothing."""
         status = api_door.status_of(error)
+        if str(error) in {FAILED, UNREAD, REFUSED}:  # as `of` said it, and logged it
+            return str(error)
         if status < 500 or (isinstance(error, StoreFull) and error.wait_s):
             return str(error).replace(str(self.folder), "this store")
         if status == 503:
             return "the store is busy or cannot be reached; send it again with the same ids"
-        return "the store failed; the server's log says how"
+        self._log(f"a request failed: {_origin(error)}")
+        if isinstance(error.__cause__, errors.ReadOnlySqlTransaction):
+            return REFUSED
+        return UNREAD if opening else FAILED
 
-    def read_only(self, call: Call) -> Memory:
-        """Refuse: nothing but the engine is a tenant's store."""
-        raise StoreReadOnly(f"PostgreSQL takes no writes to {call.namespace!r:.80}; ask again")
+    def read_only(self, _call: Call, refusal: StoreReadOnly, /) -> Memory:
+        """Refuse as the engine did, in plain words: nothing but the engine is a tenant's store."""
+        raise refusal
 
     def names(self) -> list[str]:
         """Name the folders of the replicas that are open."""
@@ -145,3 +160,16 @@ def _followed(memory: Memory) -> int:
     log: Any = memory.log
     left: int = log.follow(WAIT_S)
     return left
+
+
+def _origin(error: FirsthandError) -> str:
+    """Tell a fault to whoever keeps the server: its classes, its place, and PostgreSQL's words without what is quoted.
+
+    What is quoted there, and all else that an error says, may be of a tenant.
+    """
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    cause = error.__cause__
+    parts = [type(error).__name__, *([type(cause).__name__] if cause else [])]
+    if isinstance(cause, Error) and cause.diag.message_primary:
+        parts.append(re.sub(r'".*"', '"..."', cause.diag.message_primary, flags=re.DOTALL))
+    return f"{': '.join(parts)} at {frame.filename}:{frame.lineno}"
