@@ -197,6 +197,8 @@ def test_a_store_that_takes_no_writes_is_called_so(server, tmp_path, monkeypatch
         for statement, words in (
             ("SET TRANSACTION READ ONLY; CREATE TABLE sesame ()", "the store takes no writes"),
             ("SELECT 'sesame'::int", "the store could not be read"),
+            ('SELECT "sesame"', "the store could not be read"),
+            ("DO $$ BEGIN RAISE 'sesame'; END $$", "the store could not be read"),
         ):
 
             def fails(_call, statement=statement):

@@ -84,9 +84,7 @@ class Opening:
         with ExitStack() as until:
             try:
                 memory = self._read_only or until.enter_context(self.stores.of(call))
-            except (
-                StoreReadOnly
-            ) as refusal:  # what can be read is; `remember` refuses, and `health` says that it is read only
+            except StoreReadOnly as refusal:  # what can be read is; `remember` refuses, and `health` says why
                 memory = self._read_only = self.stores.read_only(call, refusal)
             yield AgentTools.of(memory, cwd=served.cwd, agent=served.agent, across=served.across)
 

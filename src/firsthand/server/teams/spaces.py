@@ -33,6 +33,8 @@ WAIT_S = 5.0
 FAILED = "the store failed; the server's log says how"
 UNREAD = "the store could not be read; the server's log says how"
 REFUSED = "the store takes no writes; the server's log says why"
+SPEAKING_OF_ITSELF = frozenset({"08", "25", "28", "42", "53", "54", "55", "57", "58", "XX"})
+"""Classes of SQLSTATE whose words are of connections, transactions, rights, tables and disks, never of values."""
 
 
 class TenantReplicas(Replicas):
@@ -163,13 +165,14 @@ def _followed(memory: Memory) -> int:
 
 
 def _origin(error: FirsthandError) -> str:
-    """Tell a fault to whoever keeps the server: its classes, its place, and PostgreSQL's words without what is quoted.
+    """Tell a fault to whoever keeps the server: its classes, its place, and what PostgreSQL says of itself.
 
-    What is quoted there, and all else that an error says, may be of a tenant.
+    What it says of values, quotes or was told to say may be of a tenant, as may all else that an error says.
     """
     frame = traceback.extract_tb(error.__traceback__)[-1]
     cause = error.__cause__
     parts = [type(error).__name__, *([type(cause).__name__] if cause else [])]
-    if isinstance(cause, Error) and cause.diag.message_primary:
-        parts.append(re.sub(r'".*"', '"..."', cause.diag.message_primary, flags=re.DOTALL))
+    if isinstance(cause, Error) and cause.sqlstate:
+        words = (cause.diag.message_primary or "") * (cause.sqlstate[:2] in SPEAKING_OF_ITSELF)
+        parts += [cause.sqlstate, *([re.sub(r'".*"', '"..."', words, flags=re.DOTALL)] if words else [])]
     return f"{': '.join(parts)} at {frame.filename}:{frame.lineno}"
