@@ -13,16 +13,12 @@ window shows whole is the very object that came. Nothing here raises for a fault
 
 from __future__ import annotations
 
-import json
-import os
-from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import (
     AIMessage,
-    HumanMessage,
     SystemMessage,
     ToolMessage,
     convert_to_messages,
@@ -32,81 +28,47 @@ from langchain_core.tools import StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.config import get_config
 
-from firsthand import Budget, Memory
-from firsthand.adapters.loop import BUDGET, Loop, Loops
+from firsthand.adapters.chat_messages import OWN, matched
+from firsthand.adapters.loop import Loop, Loops
 from firsthand.context.tools import TOOLS
 from firsthand.errors import InvalidArgument
 from firsthand.formats.tool_definitions import Tool
-from firsthand.tokens import TokenCounter
 
 HOST = "langchain"
-OWN = frozenset(tool.name for tool in TOOLS)
 
 Dicts = list[dict[str, Any]]
 
 
-class FirsthandMiddleware(AgentMiddleware):
-    """A lossless window, recall and capture for the agents of `create_agent`."""
+class FirsthandMiddleware(Loops, AgentMiddleware):
+    """A lossless window, recall and capture for the agents of `create_agent`; each thread is a session."""
 
-    def __init__(
-        self,
-        store: Memory | str | os.PathLike[str] | None = None,
-        *,
-        agent: str = HOST,
-        namespace: str | None = None,
-        budget: int | Budget = BUDGET,
-        counter: TokenCounter | None = None,
-    ) -> None:
-        """Say whose memory it is; the store is opened by the first call of the model.
+    host = HOST
+    tools: Any = ()
 
-        Args:
-            store: an open memory, which stays open; or as for `Memory`.
-            agent: whose sessions, episodes and rules it reads and adds to.
-            budget: of a whole request: system message, tools and messages.
-            counter: counts tokens as the model does; None is the estimate.
-        """
-        super().__init__()
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        """Say whose memory it is; arguments as for `Loops`."""
+        super().__init__(*arguments, **options)
         self.tools = [_tool(tool) for tool in TOOLS]
-        self.loops = Loops(store, host=HOST, agent=agent, namespace=namespace, budget=budget, counter=counter)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    @property
-    def faults(self) -> list[str]:
-        """What went wrong so far in the threads that are open, in sentences."""
-        return self.loops.faults
-
-    def end(self, thread_id: str) -> str:
-        """End a thread: write its episode, and give its name, empty without one."""
-        return self.loops.end(thread_id)
-
-    def close(self) -> None:
-        """End every thread that is open, and let the store go."""
-        self.loops.close()
 
     # the hooks ---------------------------------------------------------------------------------------
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Call the model with the messages under the budget, and record its reply."""
-        loop = self.loops.loop(_thread(request.messages))
+        loop = self.loop(_thread(request.messages))
         response = handler(self._fitted(loop, request))
         _record(loop, _replies(response))
         return response
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Do what `wrap_model_call` does."""
-        loop = self.loops.loop(_thread(request.messages))
+        loop = self.loop(_thread(request.messages))
         response = await handler(await loop.awaited.run(lambda loop: self._fitted(loop, request)))
         await loop.awaited.run(lambda loop: _record(loop, _replies(response)))
         return response
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Answer a tool of the memory; of any other one record the result."""
-        loop = self.loops.loop(_thread(request.state["messages"]))
+        loop = self.loop(_thread(request.state["messages"]))
         call = request.tool_call
         result = _answer(loop, call) if call["name"] in OWN else handler(request)
         _record(loop, _alone(request, result))
@@ -114,7 +76,7 @@ class FirsthandMiddleware(AgentMiddleware):
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Do what `wrap_tool_call` does."""
-        loop = self.loops.loop(_thread(request.state["messages"]))
+        loop = self.loop(_thread(request.state["messages"]))
         call, is_own = request.tool_call, request.tool_call["name"] in OWN
         result = await (loop.awaited.run(lambda loop: _answer(loop, call)) if is_own else handler(request))
         await loop.awaited.run(lambda loop: _record(loop, _alone(request, result)))
@@ -122,16 +84,16 @@ class FirsthandMiddleware(AgentMiddleware):
 
     def after_agent(self, state: Any, runtime: Any) -> None:  # noqa: ARG002 - LangChain's signature
         """Record what a tool gave at last; write the episode of a run that belongs to no thread."""
-        self._finish(self.loops.loop(thread := _thread(state["messages"])), thread, state["messages"])
+        self._finish(self.loop(thread := _thread(state["messages"])), thread, state["messages"])
 
     async def aafter_agent(self, state: Any, runtime: Any) -> None:  # noqa: ARG002 - LangChain's signature
         """Do what `after_agent` does."""
-        loop = self.loops.loop(thread := _thread(state["messages"]))
+        loop = self.loop(thread := _thread(state["messages"]))
         await loop.awaited.run(lambda loop: self._finish(loop, thread, state["messages"]))
 
     def _finish(self, loop: Loop, thread: str, messages: Sequence[Any]) -> None:
         if messages and isinstance(messages[-1], ToolMessage):  # a tool whose result is the run's
-            loop.sync([message for group in _dicts(messages) for message in group])
+            loop.sync(_dicts(messages))
         if thread.startswith(_RUN):
             loop.end()
 
@@ -140,12 +102,14 @@ class FirsthandMiddleware(AgentMiddleware):
     def _fitted(self, loop: Loop, request: Any) -> Any:
         """Give a request under the budget; what the window shows as it came are the messages that came."""
         messages = [*request.messages]
-        groups = _dicts(messages)
+        groups = [_dicts_of(message) for message in messages]
+        came = [(group[0], message) for group, message in zip(groups, messages, strict=True) if len(group) == 1]
         system = request.system_message.text if request.system_message is not None else ""
         theirs = [convert_to_openai_tool(tool) for tool in request.tools if getattr(tool, "name", "") not in OWN]
-        given = [message for group in groups for message in group]
-        sent = loop.fit(given, _newest(messages), tools=theirs, system=system)
-        fitted = [*_restored(sent, messages, groups)]
+        sent = loop.fit([each for group in groups for each in group], tools=theirs, system=system)
+        fitted = [message for message in messages if isinstance(message, SystemMessage)]
+        for each, message in matched((each for each in sent if each["role"] != "system"), came):
+            fitted.append(convert_to_messages([dict(each)])[0] if message is None else message)
         return request.override(messages=fitted, system_message=_joined(request.system_message, loop.opening()))
 
 
@@ -183,13 +147,13 @@ def _replies(response: Any) -> list[Any]:
 
 
 def _record(loop: Loop, messages: Sequence[Any]) -> None:
-    if dicts := [message for group in _dicts(messages) for message in group]:
-        loop.add(dicts)
+    if messages:
+        loop.add(_dicts(messages))
 
 
-def _dicts(messages: Sequence[Any]) -> list[Dicts]:
-    """Write each message as the log has it: one of openai-chat, or several."""
-    return [_dicts_of(message) for message in messages]
+def _dicts(messages: Sequence[Any]) -> Dicts:
+    """Write messages as the log has them: each as one of openai-chat, or as several."""
+    return [each for message in messages for each in _dicts_of(message)]
 
 
 def _dicts_of(message: Any) -> Dicts:
@@ -212,31 +176,9 @@ def _plain(message: dict[str, Any]) -> dict[str, Any]:
     return message | {"content": texts} | more
 
 
-def _restored(sent: Sequence[Mapping[str, Any]], messages: Sequence[Any], groups: Sequence[Dicts]) -> Iterator[Any]:
-    """Give the messages to send: those that came, where they are sent as they came, and what the window made else."""
-    came: dict[str, deque[Any]] = {}
-    for message, group in zip(messages, groups, strict=True):
-        if len(group) == 1:
-            came.setdefault(_key(group[0]), deque()).append(message)
-    yield from (message for message in messages if isinstance(message, SystemMessage))
-    for each in sent:
-        if each["role"] != "system":  # which stands in the system message already
-            waiting = came.get(_key(each))
-            yield waiting.popleft() if waiting else convert_to_messages([dict(each)])[0]
-
-
-def _key(message: Mapping[str, Any]) -> str:
-    return json.dumps(message, sort_keys=True, default=repr)
-
-
 def _joined(system: Any, preamble: str) -> Any:
     """Put the preamble behind the system message, whose own blocks stay as they are."""
     if not preamble or system is None:
         return SystemMessage(preamble) if preamble else system
     blocks = system.content if isinstance(system.content, list) else [{"type": "text", "text": system.content}]
     return system.model_copy(update={"content": [*blocks, {"type": "text", "text": f"\n\n{preamble}"}]})
-
-
-def _newest(messages: Sequence[Any]) -> str:
-    """Give the text of the newest message of the user's; empty without one."""
-    return next((message.text for message in reversed(messages) if isinstance(message, HumanMessage)), "")

@@ -27,6 +27,7 @@ from llama_index.core.memory import BaseMemoryBlock
 from llama_index.core.tools import FunctionTool, ToolMetadata
 
 from firsthand import Memory
+from firsthand.adapters.chat_messages import newest, reply
 from firsthand.adapters.loop import Loop
 from firsthand.context.tools import TOOLS
 from firsthand.formats.tool_definitions import Tool
@@ -122,10 +123,7 @@ class FirsthandMemoryBlock(BaseMemoryBlock[str]):
         else:
             self._loop.add(messages[len(self._active) :])
         self._active, self._left = messages, []
-        newest = next((message for message in reversed(messages) if _is_user(message)), {"content": ""})
-        content = newest["content"]
-        text = content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
-        return "\n\n".join(filter(None, (self._loop.opening(), self._loop.prompt(text))))
+        return "\n\n".join(filter(None, (self._loop.opening(), self._loop.prompt(newest(messages)))))
 
     def _pushed(self, messages: Dicts) -> None:
         """Take what leaves from the head of the list: all of it is in the log already, or its end is new."""
@@ -157,25 +155,17 @@ def _dict(message: ChatMessage) -> dict[str, Any]:
     blocks = [block.model_dump(mode="json", exclude_none=True) for block in others]
     more: dict[str, Any] = {"blocks": blocks} if blocks else {}
     if role == "tool":
-        return {
-            "role": role,
-            "tool_call_id": message.additional_kwargs.get("tool_call_id", ""),
-            "content": text,
-            **more,
-        }
+        call = message.additional_kwargs.get("tool_call_id", "")
+        return {"role": role, "tool_call_id": call, "content": text, **more}
     if role != "assistant":
         return {"role": role, "content": text, **more}
-    thoughts = [block.content or "" for block in others if isinstance(block, ThinkingBlock)]
-    calls = [_call(block) for block in message.blocks if isinstance(block, ToolCallBlock)]
-    more |= {"reasoning_content": "\n".join(thoughts)} if any(thoughts) else {}
-    more |= {"tool_calls": calls} if calls else {}
-    return {"role": role, "content": text or (None if calls else ""), **more}
+    thoughts = [block.content for block in others if isinstance(block, ThinkingBlock)]
+    return reply(text, [_call(block) for block in message.blocks if isinstance(block, ToolCallBlock)], thoughts, blocks)
 
 
-def _call(block: ToolCallBlock) -> dict[str, Any]:
+def _call(block: ToolCallBlock) -> tuple[str, str, str]:
     arguments = block.tool_kwargs if isinstance(block.tool_kwargs, str) else json.dumps(block.tool_kwargs)
-    function = {"name": block.tool_name, "arguments": arguments}
-    return {"id": block.tool_call_id or "", "type": "function", "function": function}
+    return block.tool_call_id or "", block.tool_name, arguments
 
 
 def _part(block: Any) -> dict[str, Any]:

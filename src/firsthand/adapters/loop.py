@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from firsthand import AgentTools, Budget, FirsthandError, Kind, Memory, environment
+from firsthand.adapters.chat_messages import newest
 from firsthand.agents.faults import Fault, keep_fault
 from firsthand.agents.hosted_session import HostedSession
 from firsthand.async_memory import Asked, Awaited, Threads
@@ -169,10 +170,10 @@ class Loop:
             self._preamble = self._preamble or self.preamble()
             return self._preamble
 
-    def fit(self, messages: Sequence[Any], asked: str, *, tools: Sequence[Mapping[str, Any]], system: str) -> list[Any]:
-        """Give the list for a call of the model: under the budget, with what the user's message brings up."""
+    def fit(self, messages: Sequence[Any], *, tools: Sequence[Mapping[str, Any]], system: str) -> list[Any]:
+        """Give the list for a call of the model: under the budget, with what the user's newest message brings up."""
         with self._lock:
-            parts = {"preamble": self.opening(), "recall": (brought := self.prompt(asked))}
+            parts = {"preamble": self.opening(), "recall": (brought := self.prompt(newest(messages)))}
             sent = self.compact(messages, tools=tools, system=system, contributions=parts)
             if brought and sent == [*messages]:  # no window was made, so nothing stands in its tail
                 sent.append({"role": "user", "content": brought})
@@ -345,9 +346,29 @@ class AsyncLoop(Awaited[Loop]):
 class Loops:
     """The sessions of an agent in a framework that names them by its threads; each is opened by its first call."""
 
-    def __init__(self, store: Memory | str | os.PathLike[str] | None, **options: Any) -> None:
-        """Say whose memory it is; arguments as for `Loop`, without its session."""
-        self._store, self._options = store, options
+    host: str
+
+    def __init__(
+        self,
+        store: Memory | str | os.PathLike[str] | None = None,
+        *,
+        agent: str = "",
+        namespace: str | None = None,
+        budget: int | Budget = BUDGET,
+        counter: TokenCounter | None = None,
+    ) -> None:
+        """Say whose memory it is; the store is opened by the first call of the model.
+
+        Args:
+            store: an open memory, which stays open; or as for `Memory`.
+            agent: whose sessions, episodes and rules it reads and adds to; empty is the framework's name.
+            budget: of a whole request: system message or instructions, tools and messages.
+            counter: counts tokens as the model does; None is the estimate.
+        """
+        self._options: dict[str, Any] = {
+            "store": store, "host": self.host, "agent": agent or self.host, "namespace": namespace, "budget": budget,
+            "counter": counter,
+        }  # fmt: skip
         self._lock = threading.RLock()
         self._loops: OrderedDict[str, Loop] = OrderedDict()
 
@@ -361,7 +382,7 @@ class Loops:
         """Give the session of a thread."""
         with self._lock:
             if thread not in self._loops:
-                self._loops[thread] = Loop(self._store, session=thread, **self._options)
+                self._loops[thread] = Loop(session=thread, **self._options)
             self._loops.move_to_end(thread)
             if len(self._loops) > THREADS_MAX:
                 self._loops.popitem(last=False)[1].close()

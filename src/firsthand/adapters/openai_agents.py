@@ -19,7 +19,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, TypeVar
 
 from agents.memory.session_settings import SessionSettings, coerce_session_settings, resolve_session_limit
@@ -27,6 +27,7 @@ from agents.run_config import ModelInputData
 
 from agents import FunctionTool, RunConfig, RunHooks
 from firsthand import Budget, Draft, Kind, Memory, moment
+from firsthand.adapters.chat_messages import OWN, as_key, newest
 from firsthand.adapters.loop import BUDGET, Loop
 from firsthand.context.tools import TOOLS
 from firsthand.event import IdMaker, to_text
@@ -38,7 +39,6 @@ from firsthand.value import value
 HOST = "openai-agents"
 GONE = "gone"  # of the fact of a mark: ids of events that are items no more
 GONE_MAX = 1_000  # that one mark names
-OWN = frozenset(tool.name for tool in TOOLS)
 
 _T = TypeVar("_T")
 Item = Any  # a TypedDict of the SDK's, one of many
@@ -81,7 +81,7 @@ class Conversation(Loop):
         """Append items; what was only recalled for them is none."""
         with self._lock:
             self._safely("read", self._followed, None)
-            entries = [self._entry(_text(item)) for item in items if _words(item) not in self._handed_out]
+            entries = [self._entry(as_key(item)) for item in items if _words(item) not in self._handed_out]
             self._entries += entries
             self.add([json.loads(entry.text) for entry in entries if not entry.id])
             self._safely("read", self._followed, None)
@@ -143,7 +143,7 @@ class Conversation(Loop):
                 gone = {*marked.get(GONE, ())}
                 self._entries = [entry for entry in self._entries if entry.id not in gone]
             elif not event.part and event.meta.get("format") == OPENAI_RESPONSES:  # an erased one has no meta
-                self._take(_text(json.loads(to_text(reader.source_of(event)))), event.id)
+                self._take(as_key(json.loads(to_text(reader.source_of(event)))), event.id)
         self._reached = head
 
     def _take(self, text: str, event_id: str) -> None:
@@ -161,7 +161,7 @@ class Conversation(Loop):
         with self._lock:
             self._safely("read", self._followed, None)
             preamble = self.opening()
-            brought = self.prompt(_newest(items))
+            brought = self.prompt(newest(items))
             if brought in map(_words, items):  # by the callback
                 brought = ""
             self._forget(self._ahead)  # nobody added them, so they were of a list that somebody rewrote
@@ -171,9 +171,9 @@ class Conversation(Loop):
                 items, tools=tools, system=instructions or "",
                 contributions={"preamble": preamble, "recall": brought},
             )  # fmt: skip
-            texts = {_text(item) for item in items}
+            texts = {as_key(item) for item in items}
             self._safely("record", lambda: self._set_aside(before, texts), None)
-        while sent and sent[0].get("role") in {"system", "developer"} and _text(sent[0]) not in texts:
+        while sent and sent[0].get("role") in {"system", "developer"} and as_key(sent[0]) not in texts:
             sent = sent[1:]  # which the instructions say
         if brought and sent == [*items]:  # no window was made, so nothing stands in its tail
             sent = [*sent, {"role": "user", "content": brought}]
@@ -194,7 +194,7 @@ class Conversation(Loop):
 
     def brought(self, items: Sequence[Item]) -> str:
         """Give what new items bring up; it is no item when it is added with them."""
-        text = self.prompt(_newest(items))
+        text = self.prompt(newest(items))
         self._handed_out |= {text} if text else set()
         return text
 
@@ -358,10 +358,6 @@ class FirsthandHooks(RunHooks):
         await self.loop.awaited.close()
 
 
-def _text(item: Mapping[str, Any]) -> str:
-    return json.dumps(item, sort_keys=True, default=repr)
-
-
 def _words(item: Item) -> str:
     content = item.get("content")
     return content if isinstance(content, str) else ""
@@ -374,17 +370,3 @@ def _arguments(text: str) -> dict[str, Any]:
     except ValueError:
         arguments = None
     return arguments if isinstance(arguments, dict) else {"arguments": text}
-
-
-def _newest(items: Sequence[Item]) -> str:
-    """Give the text of the newest message of the user's; empty without one."""
-    newest: Item = next((item for item in reversed(items) if item.get("role") == "user"), {})
-    return "\n".join(_texts(newest.get("content")))
-
-
-def _texts(content: object) -> Iterator[str]:
-    if isinstance(content, str):
-        yield content
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, dict) and isinstance(part.get("text"), str):
-            yield part["text"]

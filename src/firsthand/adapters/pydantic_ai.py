@@ -15,9 +15,6 @@ A conversation of Pydantic AI's is a session. Nothing here raises for a fault of
 from __future__ import annotations
 
 import dataclasses
-import json
-import os
-from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -37,38 +34,19 @@ from pydantic_ai.tools import Tool as FunctionTool
 from pydantic_ai.toolsets import FunctionToolset
 from pydantic_core import to_jsonable_python
 
-from firsthand import Budget, Memory
-from firsthand.adapters.loop import BUDGET, Loop, Loops
+from firsthand.adapters.chat_messages import OWN, as_key, calls_of, matched, reply
+from firsthand.adapters.loop import Loop, Loops
 from firsthand.context.tools import TOOLS
 from firsthand.formats.tool_definitions import Tool
-from firsthand.tokens import TokenCounter
 
 HOST = "pydantic-ai"
-OWN = frozenset(tool.name for tool in TOOLS)
-_WHOLE, _MADE = -1, -2  # places: of a reply, which is one message; of what the window made
+_WHOLE = -1  # the place of a reply, which is one message
 
 
 class FirsthandCapability(Loops, AbstractCapability[Any]):
     """A lossless window, recall and capture for agents; each conversation is a session."""
 
-    def __init__(
-        self,
-        store: Memory | str | os.PathLike[str] | None = None,
-        *,
-        agent: str = HOST,
-        namespace: str | None = None,
-        budget: int | Budget = BUDGET,
-        counter: TokenCounter | None = None,
-    ) -> None:
-        """Say whose memory it is; the store is opened by the first run.
-
-        Args:
-            store: an open memory, which stays open; or as for `Memory`.
-            agent: whose sessions, episodes and rules it reads and adds to.
-            budget: of a whole request: instructions, tools and messages.
-            counter: counts tokens as the model does; None is the estimate.
-        """
-        super().__init__(store, host=HOST, agent=agent, namespace=namespace, budget=budget, counter=counter)
+    host = HOST
 
     def get_instructions(self) -> Any:
         """Give what the conversation is to read first, asked for at each request."""
@@ -117,7 +95,7 @@ def _fitted(loop: Loop, request: Any) -> Any:
         if tool.name not in OWN
     ]
     sent = loop.fit(
-        [each for _, each in came], _newest(request.messages), system=system.replace(loop.opening(), ""),
+        [each for _, each in came], system=system.replace(loop.opening(), ""),
         tools=[{"type": "function", "function": tool} for tool in tools],
     )  # fmt: skip
     return dataclasses.replace(request, messages=[*_restored(sent, request.messages, came)])
@@ -157,20 +135,12 @@ def _dict(part: Any) -> dict[str, Any]:
 def _reply(response: ModelResponse) -> dict[str, Any]:
     """Write a reply; parts that openai-chat does not have stand beside its text."""
     calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
-    texts = [part.content for part in response.parts if isinstance(part, TextPart)]
-    thoughts = [part.content for part in response.parts if isinstance(part, ThinkingPart)]
-    blocks = [_plain(part) for part in response.parts if not isinstance(part, TextPart | ToolCallPart)]
-    functions = [{"name": call.tool_name, "arguments": call.args_as_json_str()} for call in calls]
-    more = {
-        "tool_calls": [
-            {"id": call.tool_call_id, "type": "function", "function": function}
-            for call, function in zip(calls, functions, strict=True)
-        ],
-        "reasoning_content": "\n".join(filter(None, thoughts)),
-        "blocks": blocks,
-    }
-    content = "".join(texts) or (None if calls else "")
-    return {"role": "assistant", "content": content, **{name: value for name, value in more.items() if value}}
+    return reply(
+        "".join(part.content for part in response.parts if isinstance(part, TextPart)),
+        [(call.tool_call_id, call.tool_name, call.args_as_json_str()) for call in calls],
+        [part.content for part in response.parts if isinstance(part, ThinkingPart)],
+        [_plain(part) for part in response.parts if not isinstance(part, TextPart | ToolCallPart)],
+    )
 
 
 def _item(item: Any) -> dict[str, Any]:
@@ -188,28 +158,20 @@ def _plain(value: Any) -> Any:
 
 def _restored(sent: Sequence[Mapping[str, Any]], messages: Sequence[Any], came: Sequence[Any]) -> list[Any]:
     """Give the messages to send: those that came, where they are sent as they came, and what the window made else."""
-    waiting: dict[str, deque[tuple[int, int]]] = {}
-    for place, each in came:
-        waiting.setdefault(_key(each), deque()).append(place)
-    rest = [(_place(waiting, each), each) for each in sent if each["role"] != "system"]
+    rest = matched((each for each in sent if each["role"] != "system"), ((each, place) for place, each in came))
     parts = [part for message in messages for part in message.parts]
     restored: list[Any] = []
-    for place, group in groupby(rest, lambda pair: pair[0][0]):
-        if place == _MADE:
-            restored += [_made(each, parts) for _, each in group]
+    for place, group in groupby(rest, lambda pair: pair[1] and pair[1][0]):
+        if place is None:
+            restored += [_made(each, parts) for each, _ in group]
             continue
-        numbers, message = {number for (_, number), _ in group}, messages[place]
+        numbers, message = {where[1] for _, where in group if where}, messages[place]
         stay = [part for number, part in enumerate(message.parts) if number in numbers or _stays(part)]
         is_whole = _WHOLE in numbers or len(stay) == len(message.parts)
         restored.append(message if is_whole else dataclasses.replace(message, parts=stay))
     there = {id(part) for message in restored for part in message.parts}
     gone = [part for part in parts if isinstance(part, SystemPromptPart) and id(part) not in there]
     return [ModelRequest(gone), *restored] if gone else restored
-
-
-def _place(waiting: Mapping[str, deque[tuple[int, int]]], message: Mapping[str, Any]) -> tuple[int, int]:
-    places = waiting.get(_key(message))
-    return places.popleft() if places else (_MADE, _MADE)
 
 
 def _stays(part: Any) -> bool:
@@ -221,10 +183,7 @@ def _made(message: Mapping[str, Any], parts: Sequence[Any]) -> Any:
     """Make a message that the window made, with the pieces and names of those that came."""
     content = message.get("content") or ""
     if message["role"] == "assistant":
-        calls = [
-            ToolCallPart(call["function"]["name"], call["function"]["arguments"], call["id"])
-            for call in message.get("tool_calls") or ()
-        ]
+        calls = [ToolCallPart(name, arguments, identifier) for identifier, name, arguments in calls_of(message)]
         return ModelResponse([*([TextPart(content)] if content else []), *calls])
     if message["role"] == "tool":
         identifier = message["tool_call_id"]
@@ -232,18 +191,6 @@ def _made(message: Mapping[str, Any], parts: Sequence[Any]) -> Any:
         return ModelRequest([ToolReturnPart(names[0] if names else "tool", content, identifier)])
     if not isinstance(content, str):
         pieces = [piece for part in parts if isinstance(part, UserPromptPart) for piece in part.content]
-        known = {_key(_item(piece)): piece for piece in pieces}
-        content = [known.get(_key(piece), piece.get("text", "")) for piece in content]
+        known = {as_key(_item(piece)): piece for piece in pieces}
+        content = [known.get(as_key(piece), piece.get("text", "")) for piece in content]
     return ModelRequest([UserPromptPart(content)])
-
-
-def _newest(messages: Sequence[Any]) -> str:
-    """Give the text of the newest message of the user's; empty without one."""
-    parts = [part for message in messages for part in message.parts if isinstance(part, UserPromptPart)]
-    content = parts[-1].content if parts else ""
-    items = [content] if isinstance(content, str) else map(_item, content)
-    return "\n".join(item if isinstance(item, str) else item.get("text", "") for item in items)
-
-
-def _key(message: Mapping[str, Any]) -> str:
-    return json.dumps(message, sort_keys=True, default=repr)
