@@ -123,12 +123,24 @@ def test_a_server_that_cannot_be_asked_is_named_with_the_command_that_tries_it(s
     assert "same ids" not in said.error
 
 
-@pytest.mark.parametrize("token", ["/nowhere/token", "~/token-that-is-not-there", "./token"])
+@pytest.mark.parametrize(
+    "token", ["/nowhere/token", "~/token-that-is-not-there", "~nobody-at-all/x", "./token", "/" + "x" * 5_000]
+)
 def test_a_token_file_that_is_not_there_is_no_token(shell, token):
-    """A path is not sent to a server as if it were the token."""
+    """A path is not sent to a server as if it were the token, nor shown: it may be one all the same."""
     said = shell("store", "sync", "http://127.0.0.1:9", "--token", token)
     assert said.code == 5
-    assert "there is no file" in said.error
+    assert "begins as a path does" in said.error
+    assert token not in said.error
+
+
+@pytest.mark.parametrize("token", ["c2VjcmV0/dG9rZW4=", "secret/" + "x" * 5_000, "ann"])
+def test_a_token_with_a_slash_is_a_token(shell, token):
+    """What does not begin as a path does, and is no file, goes to the server as it is."""
+    said = shell("store", "sync", "http://127.0.0.1:9", "--token", token)
+    assert "127.0.0.1:9" in said.error
+    assert "path" not in said.error
+    assert token not in said.error.replace("127.0.0.1", "")
 
 
 def test_an_address_without_its_extra_says_how_to_install_it(monkeypatch, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ def add(group: Parser) -> None:
         """,
     )  # fmt: skip
     command.add_argument("url", metavar="URL", help="the server's address")
-    command.add_argument("--token", metavar="T", help="the server's token or API key, or a file that holds it")
+    command.add_argument("--token", metavar="T", help="the server's token or API key, or a file with it")
     command.add_argument("--fork", default="", metavar="NAME", help="bring the server's side of a fork as this session")
     command.add_argument("--push-lost", action="store_true", help="push again what the server had and lost")
 
@@ -54,17 +55,19 @@ def _sync(chosen: argparse.Namespace, out: Output) -> int:
 
 
 def _token(text: str | None) -> str | None:
-    """Read a token as it was typed: itself, or a file that holds it."""
+    """Read a token as it was typed: itself, or a file that holds it. It is in no message: it may be the secret."""
     if text is None:
         return None
-    if not Path(text).expanduser().is_file():
-        if "/" in text or text.startswith(("~", ".")):
-            raise InvalidArgument(
-                f"expected the server's token, or a file that holds it; there is no file {text!r}. A key is made by "
-                "the server's owner: firsthand store key NAME --postgres ADDRESS"
-            )
-        return text
-    return Path(text).expanduser().read_text(encoding="utf-8").strip()
+    with suppress(OSError, RuntimeError):  # too long for a path; no folder of such a user
+        if (file := Path(text).expanduser()).is_file():
+            return file.read_text(encoding="utf-8").strip()
+    if text.startswith(("/", "~", ".")):
+        raise InvalidArgument(
+            "expected the server's token, or a file that holds it; what came begins as a path does (/, ~ or .), and no "
+            "file can be read there. Put a token that begins so into a file, and name that. A key is made by the "
+            "server's owner: firsthand store key NAME --postgres ADDRESS"
+        )
+    return text
 
 
 def _say(synced: Synced, seconds: float, out: Output) -> None:
