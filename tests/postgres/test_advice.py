@@ -5,14 +5,18 @@ from __future__ import annotations
 import itertools
 import json
 import logging
+import shlex
 
 import psycopg
 import pytest
 from postgres_server import APPLICATION, OWNER
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from firsthand import Memory
 from firsthand.cli.cli import main
-from firsthand.errors import StoreNewer
+from firsthand.errors import StoreNewer, StoreReadOnly
+from firsthand.log.postgres.roles import address as address_of
+from firsthand.log.postgres.roles import check_member
 from firsthand.log.postgres.schema import VERSION, check_version
 
 _numbers = itertools.count()
@@ -72,6 +76,50 @@ def test_a_role_that_is_no_member_reads_how_the_owner_lets_it_in(server, databas
             db.execute(f"GRANT firsthand_application TO {APPLICATION}")
     assert code == 5
     assert f"psql '{address(server, database)}' -c 'GRANT firsthand_application TO \"{APPLICATION}\"'" in said
+
+
+@pytest.mark.parametrize("name", ['we"ird', "a/b c"])
+def test_a_role_of_any_name_reads_commands_that_work(server, database, name) -> None:
+    """Names are quoted as SQL and addresses want it, and how the connection is secured stays in the address."""
+    quoted = name.replace('"', '""')
+    with psycopg.connect(server.dsn("postgres", database), autocommit=True) as db:
+        db.execute(f'CREATE ROLE "{quoted}" LOGIN')
+    given = make_conninfo(server.dsn("postgres", database), user=name, password="hush", sslmode="disable")
+    with psycopg.connect(given) as db, pytest.raises(StoreReadOnly) as caught:
+        check_member(db)
+    psql, owner, _, grant = shlex.split(str(caught.value).partition("run: ")[2])
+    assert psql == "psql"
+    assert conninfo_to_dict(owner)["sslmode"] == "disable"
+    assert "hush" not in str(caught.value)
+    with psycopg.connect(owner) as db:
+        assert db.info.user == OWNER
+    with psycopg.connect(server.dsn("postgres", database), autocommit=True) as db:
+        db.execute(grant)
+    with psycopg.connect(given) as db:
+        check_member(db)
+        with psycopg.connect(address_of(db, name)) as again:
+            assert again.info.user == name
+
+
+class Info:
+    """What a connection over IPv6 says of itself, on any machine."""
+
+    host, port, dbname = "fe80::1", 5433, "a/b"
+
+    def get_parameters(self):
+        return {"sslmode": "verify-full", "sslpassword": "hush", "options": "-c x=y", "sslrootcert": "/etc/my ca.pem"}
+
+
+def test_an_address_of_ipv6_is_one_that_libpq_reads() -> None:
+    """Its host is bracketed; no secret is in it."""
+
+    class Connection:
+        info = Info()
+
+    assert conninfo_to_dict(address_of(Connection(), "ann")) == {
+        "host": "fe80::1", "port": "5433", "dbname": "a/b", "user": "ann", "sslmode": "verify-full",
+        "sslrootcert": "/etc/my ca.pem",
+    }  # fmt: skip
 
 
 def test_a_database_without_a_store_is_told_the_command_that_makes_one(server, bare, run) -> None:

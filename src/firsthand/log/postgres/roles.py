@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,11 @@ SCHEMA = "firsthand"
 APPLICATION = "firsthand_application"
 """The role that an application's login is a member of: it reads by row-level security and writes by functions."""
 
+_SECURING = re.compile(
+    r"(?!sslpassword=|sslcertmode=allow$)(ssl\w*|gss\w*|krb\w*|require\w*|channel_binding|hostaddr|passfile)=.*",
+    re.DOTALL,
+)
+"""The options of an address that its advice repeats; libpq gives the usual sslcertmode as if it had been asked for."""
 _STORE = """SELECT current_user, pg_get_userbyid(nspowner), pg_has_role(nspowner, 'USAGE'),
     has_schema_privilege(oid, 'USAGE') FROM pg_namespace WHERE nspname = %s"""
 _DATABASE = """SELECT current_user, pg_get_userbyid(datdba), has_database_privilege(oid, 'CREATE'), true
@@ -26,14 +32,16 @@ _DATABASE = """SELECT current_user, pg_get_userbyid(datdba), has_database_privil
 
 
 def address(db: psycopg.Connection, role: str) -> str:
-    """Give the address of a connection's database for a role."""
+    """Give the address of a connection's database for a role, without a password; how it is secured stays as it is."""
     info = db.info
-    port = "" if info.port == 5432 else f":{info.port}"
-    database = quote(info.dbname)
-    if info.host.startswith("/"):
-        place = {"host": info.host} | ({"port": port[1:]} if port else {})
-        return f"postgresql://{quote(role)}@/{database}?{urlencode(place, safe='/')}"
-    return f"postgresql://{quote(role)}@{info.host}{port}/{database}"
+    options = {name: text for name, text in info.get_parameters().items() if _SECURING.fullmatch(f"{name}={text}")}
+    port, place = "" if info.port == 5432 else f":{info.port}", ""
+    if info.host.startswith(("/", "@")):
+        options = {"host": info.host} | ({"port": port[1:]} if port else {}) | options
+    else:
+        place = (f"[{info.host}]" if ":" in info.host else info.host) + port
+    query = f"?{urlencode(options, safe='/', quote_via=quote)}" if options else ""
+    return f"postgresql://{quote(role, safe='')}@{place}/{quote(info.dbname, safe='')}{query}"
 
 
 def owner_address(db: psycopg.Connection) -> str:
@@ -63,7 +71,8 @@ def check_member(db: psycopg.Connection) -> None:
     """
     role, owner, _, may = _rights(db)
     if not may:
-        grant = f'GRANT {APPLICATION} TO "{role}"'
+        name = role.replace('"', '""')
+        grant = f'GRANT {APPLICATION} TO "{name}"'
         raise StoreReadOnly(
             f"expected a role that is a member of {APPLICATION}; {role!r} is none. As the owner, run: "
             f"psql {shlex.quote(address(db, owner))} -c {shlex.quote(grant)}"
