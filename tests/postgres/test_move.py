@@ -134,6 +134,25 @@ def test_writers_go_on_while_their_namespace_moves(primaries) -> None:
             assert db.execute(f"SELECT count(*) FROM firsthand.{table}").fetchone() == others
 
 
+def test_primaries_of_a_service_file_are_told_apart(primaries, server, tmp_path, monkeypatch) -> None:
+    """Addresses that leave host and database to a service file are moved between, and followed in the file."""
+    services = tmp_path / "services"
+    texts = (f"[{name}]\nhost={server.folder}\ndbname={name}\n" for name in primaries.names)
+    services.write_text("".join(texts))
+    monkeypatch.setenv("PGSERVICEFILE", str(services))
+    append(primaries.open(0), "an event")
+    here, there = (f"service={name} user={OWNER}" for name in primaries.names)
+    assert move("shop", here, there).primary.endswith(f"/{primaries.names[1]}")
+    with pytest.raises(InvalidArgument, match="expected two primaries"):
+        move("shop", here, primaries.owner(0))
+    file = tmp_path / "primaries.json"
+    dsns = {name: f"service={name} user={APPLICATION}" for name in primaries.names}
+    file.write_text(json.dumps({"primaries": dsns, "buckets": {"0-4095": primaries.names[0]}}))
+    with Memory(f"postgresql:///?primaries={file}", namespace="shop", embedder="none") as memory:
+        assert memory.verify().ok
+    assert texts_of(primaries.open(1)) == ["an event"]
+
+
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_move_that_is_killed_leaves_one_truth(primaries, stage) -> None:
     """Killed after any stage, at most one primary takes writes and has every event; run again, it ends."""

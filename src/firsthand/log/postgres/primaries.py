@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from psycopg.conninfo import conninfo_to_dict
+from psycopg import pq
 
 from firsthand.errors import InvalidArgument, StoreMoved
 
@@ -30,8 +30,15 @@ COMING_S = 10.0
 
 
 def label_of(dsn: str) -> str:
-    """Name a primary by its address, without who connects and how: ``host:port/database``."""
-    parts = conninfo_to_dict(dsn)
+    """Name a primary by its address, without who connects and how: ``host:port/database``.
+
+    What the address leaves to a service file or to the environment is as libpq reads it.
+    """
+    connection = pq.PGconn.connect_start(dsn.encode())
+    try:
+        parts = {option.keyword.decode(): (option.val or b"").decode() for option in connection.info}
+    finally:
+        connection.finish()
     host = parts.get("host") or parts.get("hostaddr") or "localhost"
     return f"{host}:{parts.get('port') or 5432}/{parts.get('dbname') or parts.get('user') or ''}"
 
