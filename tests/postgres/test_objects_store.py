@@ -14,7 +14,15 @@ from objects_suite import ObjectsSuite
 from postgres_server import OWNER
 
 from firsthand import Memory
-from firsthand.errors import AppendError, InvalidArgument, StoreBusy, StoreDamaged, StoreFailed, StoreReadOnly
+from firsthand.errors import (
+    AppendError,
+    InvalidArgument,
+    StoreBusy,
+    StoreDamaged,
+    StoreFailed,
+    StoreFull,
+    StoreReadOnly,
+)
 from firsthand.event import Draft, Event, Kind
 from firsthand.log.postgres.log import PostgresLog, make
 from firsthand.log.postgres.objects import MARKER, ObjectStore, open_objects
@@ -100,6 +108,61 @@ def test_an_erasure_removes_the_object_with_its_last_holder(log, address) -> Non
     assert log.reader.content(second) == LARGE
     assert log.erase(NAMESPACE, [second.id]).artifacts_removed == 1
     assert objects_in(log, address) == []
+
+
+class Lost:
+    """A committer whose answers are lost on their way, once each commit is done."""
+
+    def __init__(self, committer) -> None:
+        self._committer = committer
+
+    def submit(self, ticket):
+        self._committer.submit(ticket)
+        raise StoreBusy("the answer was lost")
+
+
+@pytest.mark.parametrize("way", ["erase", "sweep", "another"])
+def test_an_erasure_whose_answer_was_lost_leaves_no_object(log, address, monkeypatch, way) -> None:
+    """The object is named by verify, and goes when it is erased again, with a sweep, and with the next erasure."""
+    event, other = append(log, LARGE), append(log, b"another")
+    with monkeypatch.context() as patch:
+        patch.setattr(log, "_committer", Lost(log._committer))
+        with pytest.raises(StoreBusy):
+            log.erase(NAMESPACE, [event.id])
+    assert len(objects_in(log, address)) == 1
+    assert "1 objects of erased content are not removed" in log.verify(namespace=NAMESPACE).notes[0]
+    if way == "sweep":
+        log.artifacts.sweep(log.namespace_key(NAMESPACE))
+    else:
+        log.erase(NAMESPACE, [event.id if way == "erase" else other.id])
+    assert objects_in(log, address) == []
+    assert log.verify(namespace=NAMESPACE).notes == ()
+
+
+def test_objects_on_their_way_count_against_the_limit(log, address, server, database, monkeypatch) -> None:
+    """Of uploads at one time only those are taken that the limit has room for; one that failed gives its room back."""
+    append(log, b"first")
+    key, objects = log.namespace_key(NAMESPACE), log.artifacts._objects
+    with psycopg.connect(server.dsn(OWNER, database), autocommit=True) as db:
+        db.execute("UPDATE firsthand.namespace SET bytes_max = 3000000")
+    first, second, third = (os.urandom(2_000_000) for _ in range(3))
+    put = objects.put
+
+    def put_meanwhile(name, pieces):
+        monkeypatch.setattr(objects, "put", put)
+        with pytest.raises(StoreFull):
+            log.artifacts.put(key, second)
+        raise StoreFailed("the object store is away")
+
+    monkeypatch.setattr(objects, "put", put_meanwhile)
+    with pytest.raises(StoreFailed):
+        log.artifacts.put(key, first)
+    log.artifacts.put(key, second)
+    with pytest.raises(StoreFull):
+        log.artifacts.put(key, third)
+    assert len(objects_in(log, address)) == 1
+    with psycopg.connect(server.dsn(OWNER, database), autocommit=True) as db:
+        assert db.execute("SELECT count(*) FROM firsthand.pending_object").fetchone() == (0,)
 
 
 def test_a_payload_erased_and_put_again_is_another_object(log, address) -> None:

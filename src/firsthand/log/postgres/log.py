@@ -165,27 +165,24 @@ class PostgresLog(AppendVerbs):
         if any(batch.namespace != batches[0].namespace for batch in batches):
             raise InvalidDraft("the batches of one append are of one namespace")
         if names := erased_in(batches):
-            appended, freed = self._destroying(key, batches, names)
+            appended, _ = self._destroying(key, batches, names)
             if unforgotten := self.seal.forget(key):
                 raise StoreFailed(
                     f"keys of what this erases could not be forgotten: {unforgotten}. Retry with the same ids."
                 )
-            self.artifacts.remove_objects(key, freed)
+            self.artifacts.remove_freed(key)
             return appended
         return self._committer.submit(Ticket(key, batches))
 
     def _destroying(
         self, key: int, batches: tuple[Batch, ...], names: Iterable[str]
-    ) -> tuple[tuple[Appended, ...], list[bytes | None]]:
-        """Append erasures, and in the same transaction destroy what they name.
-
-        Gives the object of each payload that nobody holds any more, to be removed; None for one in the database.
-        """
-        freed: list[bytes | None] = []
+    ) -> tuple[tuple[Appended, ...], int]:
+        """Append erasures, and in the same transaction destroy what they name; give how many payloads nobody holds."""
+        freed = 0
 
         def destroy(db: psycopg.Connection) -> None:
-            rows = db.execute(_DESTROY, (key, key, [*_ids(names)], _RECORDS)).fetchall()
-            freed[:] = [row[0] for row in rows]
+            nonlocal freed
+            freed = len(db.execute(_DESTROY, (key, key, [*_ids(names)], _RECORDS)).fetchall())
 
         return self._committer.submit(Ticket(key, batches, also=destroy)), freed
 
@@ -218,14 +215,15 @@ class PostgresLog(AppendVerbs):
         fresh = [event for event in events if not event.erased]
         already = tuple(event.id for event in events if event.erased)
         if not fresh:
-            return Erasure((), already, 0, 0, (), retained=self._retained(key))
+            retained = self._retained(key)
+            return Erasure((), already, self.artifacts.remove_freed(key), 0, (), retained=retained)
         batches = erasures(fresh, namespace, key, self.artifacts, self._ids, reason)
         appended, freed = self._destroying(key, batches, [event.id for event in fresh])
         held = {event.artifact.digest for event in fresh if event.artifact is not None}
         retained = self._retained(key)
-        self.artifacts.remove_objects(key, freed)
+        self.artifacts.remove_freed(key)
         return Erasure(
-            tuple(event.id for event in fresh), already, len(freed), len(held) - len(freed),
+            tuple(event.id for event in fresh), already, freed, len(held) - freed,
             tuple(each.pointer for each in appended), retained=retained,
         )  # fmt: skip
 
@@ -290,7 +288,7 @@ class PostgresLog(AppendVerbs):
 
 _RECORDS = [Kind.ERASURE.number, Kind.LOSS.number]
 _DESTROY = (
-    "SELECT gone_object FROM erase_1(%s, ARRAY (SELECT position FROM event WHERE namespace = %s AND id = ANY (%s) "
+    "SELECT FROM erase_1(%s, ARRAY (SELECT position FROM event WHERE namespace = %s AND id = ANY (%s) "
     "AND body IS NOT NULL AND kind <> ALL (%s)))"
 )
 

@@ -38,7 +38,7 @@ TAIL_EVENTS_MAX = 64
 """Writers are held up while so many events are copied, at most so many more than came in that time."""
 ROUNDS_MAX = 100
 LOCK_TIMEOUT_MS = 5_000
-_TABLES = ("event", "session", "artifact_use", "artifact")
+_TABLES = ("event", "session", "artifact_use", "artifact", "pending_object")
 _LIMITS = ("bytes", "day", "day_events", "day_bytes", "events_max", "bytes_max", "day_events_max", "day_bytes_max")
 Stage = Callable[[str, int], None]
 """Is told what is done: ``copied``, ``verified``, ``held``, ``marked``, ``opened``, ``removed``, and the position."""
@@ -151,6 +151,7 @@ class _Move:
             self._open()
         position, head = self._target_log.reader.head(self._namespace)
         self._stage("opened", position)
+        self._source_log.artifacts.remove_freed(self._key)
         _remove(self._source, self._key)
         self._stage("removed", position)
         return Moved(self._namespace, self._primary, position, self._copied, f"{position}:{head.hex()}", held_ms)

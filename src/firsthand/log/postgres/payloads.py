@@ -14,7 +14,8 @@ import hashlib
 import os
 import struct
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate, pairwise
 from typing import IO
@@ -106,31 +107,41 @@ class Payloads:
             rows = db.execute(sql, (namespace_key,)).fetchall()
         return iter([row[0] for row in rows])
 
-    def remove_objects(self, namespace_key: int, objects: Sequence[bytes | None]) -> int:
-        """Destroy objects whose rows are gone; give how many there were.
+    def remove_freed(self, namespace_key: int) -> int:
+        """Destroy the objects that an erasure or a sweep has freed, also one cut short; give how many there were.
 
         Raises:
-            StoreFailed: some are still there, and go with a later sweep.
+            StoreFailed: some are still there.
         """
-        names = [name for name in objects if name is not None]
+        if self._objects is None:
+            return 0
+        with self._connections.reading(namespace_key) as db:
+            sql = "SELECT name FROM pending_object WHERE namespace = %s AND size IS NULL"
+            names = [row[0] for row in db.execute(sql, (namespace_key,)).fetchall()]
         if not names:
             return 0
-        assert self._objects is not None, "a store with objects is not opened without them"
         try:
-            return sum(self._objects.remove(_name(namespace_key, name)) for name in names)
+            removed = sum(self._objects.remove(_name(namespace_key, name)) for name in names)
         except StoreError as error:
             raise StoreFailed(
                 f"the events are erased, but not all of their {len(names):,} objects could be removed ({error}). "
-                "In a day, when they count as left behind, run: firsthand store prune payloads"
+                "Erase again what was erased, or run: firsthand store prune payloads"
             ) from error
+        self._forget(namespace_key, names)
+        return removed
+
+    def _forget(self, namespace_key: int, names: list[bytes]) -> None:
+        """Note that objects are gone."""
+        with self._connections.reading(namespace_key) as db:
+            db.execute("SELECT forget_objects_1(%s, %s)", (namespace_key, names))
 
     def sweep(self, namespace_key: int, older_than_s: float = SWEEP_S) -> int:
         """Remove what no event came to hold and is at least so old; give how many payloads and objects that were."""
         before = datetime.now(UTC) - timedelta(seconds=older_than_s)
         with self._connections.reading(namespace_key) as db:
             db.silence_s = LONG_S
-            rows = db.execute("SELECT gone_object FROM sweep_1(%s, %s)", (namespace_key, before)).fetchall()
-        self.remove_objects(namespace_key, [row[0] for row in rows])
+            rows = db.execute("SELECT FROM sweep_1(%s, %s)", (namespace_key, before)).fetchall()
+        self.remove_freed(namespace_key)
         if self._seal.on and (unforgotten := self._seal.forget(namespace_key)):
             raise StoreFailed(f"keys of what no event holds could not be forgotten: {unforgotten}. Prune again.")
         if self._objects is None:
@@ -225,14 +236,15 @@ class Payloads:
     def _put_staged(self, namespace_key: int, staged: _Staged) -> None:
         """Keep a payload, if the limits of its namespace have room for what no event holds yet and for it."""
         objects = self._objects if staged.artifact.size_bytes > self._over else None
+        name = None if objects is None else os.urandom(16)
         leaf = self._seal.leaf(namespace_key)  # before the transaction: a home of keys may be slow
         with self._connections.use() as db, db.transaction():
-            db.execute("SELECT room_1(%s, %s)", (namespace_key, staged.ends[-1]))
+            db.execute("SELECT room_1(%s, %s, %s)", (namespace_key, staged.ends[-1], name))
             for number, stored in enumerate(self._sealed(namespace_key, staged, leaf) if objects is None else ()):
                 sql = "SELECT put_piece_1(%s, %s, %s, %b, NULL, NULL)"
                 db.execute(sql, (namespace_key, staged.artifact.digest, number, stored))
-        if objects is not None:
-            self._put_object(namespace_key, staged, leaf, objects)
+        if objects is not None and name is not None:
+            self._put_object(namespace_key, staged, leaf, objects, name)
 
     def _staged(self, file: IO[bytes], head: bytes, source: bytes | ByteSource) -> _Staged:
         digest, previewer, size, ends = hashlib.sha256(), Previewer(), 0, []
@@ -252,16 +264,21 @@ class Payloads:
         for number, piece in enumerate(staged.pieces()):
             yield self._seal.piece(namespace_key, staged.artifact.digest, number, leaf, piece)
 
-    def _put_object(self, namespace_key: int, staged: _Staged, leaf: int, objects: ObjectStore) -> None:
+    def _put_object(self, namespace_key: int, staged: _Staged, leaf: int, objects: ObjectStore, name: bytes) -> None:
         """Upload an object under a name of its own, then say in the database where it is."""
-        name, places = os.urandom(16), list[tuple[int, int]]()
+        places = list[tuple[int, int]]()
 
         def pieces() -> Iterator[bytes]:
             for stored in self._sealed(namespace_key, staged, leaf):
                 places.append((len(stored), crc32(stored)))
                 yield stored
 
-        objects.put(_name(namespace_key, name), pieces())
+        try:
+            objects.put(_name(namespace_key, name), pieces())
+        except BaseException:
+            with suppress(StoreError):  # then it counts until it is swept
+                self._forget(namespace_key, [name])
+            raise
         listed = compression.compress(b"".join(_PLACE.pack(*place) for place in places))
         manifest = self._seal.piece(namespace_key, staged.artifact.digest, MANIFEST, leaf, listed)
         with self._connections.use() as db:
@@ -270,7 +287,8 @@ class Payloads:
                 (namespace_key, staged.artifact.digest, MANIFEST, manifest, name, sum(size for size, _ in places)),
             ).fetchone()
         if row is None or row[0] != name:  # somebody put the same payload meanwhile
-            objects.remove(_name(namespace_key, name))
+            with suppress(StoreError):  # then a sweep removes it
+                self.remove_freed(namespace_key)
 
 
 def _folder(namespace_key: int) -> str:

@@ -96,6 +96,9 @@ def verify(
         )
     if left := db.execute("SELECT key FROM forgotten WHERE namespace = %s", (key,)).fetchall():
         notes.append(f"{len(left):,} keys of erased content are not forgotten yet; erase one of its events again")
+    sql = "SELECT name FROM pending_object WHERE namespace = %s AND size IS NULL"
+    if left := db.execute(sql, (key,)).fetchall():
+        notes.append(f"{len(left):,} objects of erased content are not removed yet; erase one of its events again")
     text = f"{walk.position}:{walk.head.hex()}"
     return Verification(
         tuple(walk.problems), walk.whole, len(walk.sessions), len(walk.erased), len(walk.artifacts), text, tuple(notes),

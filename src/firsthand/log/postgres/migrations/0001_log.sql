@@ -91,6 +91,15 @@ ALTER TABLE artifact ALTER COLUMN bytes SET STORAGE EXTERNAL;
 -- Keys of erased content that have still to be forgotten where keys are kept (`seal`): how what they sealed began.
 CREATE TABLE forgotten (namespace bigint NOT NULL, key bytea NOT NULL, PRIMARY KEY (namespace, key));
 
+-- Objects that no payload lies in: those on their way, which count against the limits, and those still to be removed.
+CREATE TABLE pending_object (
+  namespace bigint NOT NULL,
+  name      bytea NOT NULL,
+  size      bigint,                        -- of one on its way; null for one to be removed
+  begun     timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (namespace, name)
+);
+
 -- Add events behind the last one of a namespace, all or none. The writer has hashed them onto the head that it read:
 -- the head is compared and set, and one that has moved gives false. What is known of sessions is right if the head is.
 -- One that others hold is waited for briefly: the caller has other namespaces' events to write meanwhile.
@@ -222,6 +231,8 @@ BEGIN
       SELECT FROM artifact_use WHERE artifact_use.namespace = of_namespace AND artifact_use.digest = each));
   INSERT INTO forgotten (namespace, key) SELECT DISTINCT of_namespace, substring(bytes FROM 1 FOR 16) FROM artifact
     WHERE namespace = of_namespace AND digest = ANY (freed) AND get_byte(bytes, 0) = 3 ON CONFLICT DO NOTHING;
+  INSERT INTO pending_object (namespace, name) SELECT of_namespace, object FROM artifact
+    WHERE namespace = of_namespace AND digest = ANY (freed) AND object IS NOT NULL ON CONFLICT DO NOTHING;
   RETURN QUERY WITH rows AS (
     DELETE FROM artifact WHERE namespace = of_namespace AND digest = ANY (freed) RETURNING digest, piece, object
   ) SELECT digest, object FROM rows WHERE piece <= 0;
@@ -231,6 +242,13 @@ END $$;
 CREATE FUNCTION forget_1(of_namespace bigint, keys bytea[]) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
   DELETE FROM forgotten WHERE namespace = of_namespace AND key = ANY (keys)
+    AND namespace = nullif(current_setting('firsthand.namespace', true), '')::bigint
+$$;
+
+-- Note that objects were removed, or never came to be.
+CREATE FUNCTION forget_objects_1(of_namespace bigint, names bytea[]) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+  DELETE FROM pending_object WHERE namespace = of_namespace AND name = ANY (names)
     AND namespace = nullif(current_setting('firsthand.namespace', true), '')::bigint
 $$;
 
@@ -248,6 +266,11 @@ BEGIN
   INSERT INTO artifact (namespace, digest, piece, bytes, object, size)
     VALUES (of_namespace, of_digest, number, content, of_object, of_size)
     ON CONFLICT (namespace, digest, piece) DO UPDATE SET stored = now() RETURNING object INTO object_there;
+  IF object_there = of_object THEN
+    DELETE FROM pending_object WHERE namespace = of_namespace AND name = of_object;
+  ELSIF of_object IS NOT NULL THEN  -- the payload was put by somebody else meanwhile
+    UPDATE pending_object SET size = NULL WHERE namespace = of_namespace AND name = of_object;
+  END IF;
   RETURN object_there;
 END $$;
 
@@ -259,21 +282,25 @@ BEGIN
   RETURN FOUND;
 END $$;
 
--- Refuse a payload for which a limit of its namespace has no room, those that no event holds yet included. Until the
--- end of the transaction no other payload asks.
-CREATE FUNCTION room_1(of_namespace bigint, added bigint) RETURNS void
+-- Refuse a payload for which a limit of its namespace has no room, those that no event holds yet and objects on their
+-- way included. Until the end of the transaction no other payload asks; an object has its room from then on.
+CREATE FUNCTION room_1(of_namespace bigint, added bigint, of_object bytea) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
   tenant namespace%ROWTYPE;
   waiting bigint;
 BEGIN
+  IF of_object IS NOT NULL THEN
+    INSERT INTO pending_object (namespace, name, size) VALUES (of_namespace, of_object, added);
+  END IF;
   SELECT * INTO tenant FROM namespace WHERE namespace.namespace = of_namespace
     AND (bytes_max IS NOT NULL OR day_bytes_max IS NOT NULL);
   IF NOT FOUND THEN
     RETURN;
   END IF;
   PERFORM pg_advisory_xact_lock(of_namespace);
-  waiting := added + (SELECT coalesce(sum(coalesce(size, octet_length(bytes))), 0) FROM artifact
+  waiting := added + (SELECT coalesce(sum(size), 0) FROM pending_object
+    WHERE namespace = of_namespace AND name IS DISTINCT FROM of_object) + (SELECT coalesce(sum(coalesce(size, octet_length(bytes))), 0) FROM artifact
     WHERE namespace = of_namespace AND NOT EXISTS (SELECT FROM artifact_use
       WHERE artifact_use.namespace = of_namespace AND artifact_use.digest = artifact.digest));
   IF tenant.bytes + waiting > tenant.bytes_max THEN
@@ -299,6 +326,9 @@ BEGIN
       SELECT FROM artifact_use WHERE artifact_use.namespace = of_namespace AND artifact_use.digest = artifact.digest));
   INSERT INTO forgotten (namespace, key) SELECT DISTINCT of_namespace, substring(bytes FROM 1 FOR 16) FROM artifact
     WHERE namespace = of_namespace AND digest = ANY (spare) AND get_byte(bytes, 0) = 3 ON CONFLICT DO NOTHING;
+  INSERT INTO pending_object (namespace, name) SELECT of_namespace, object FROM artifact
+    WHERE namespace = of_namespace AND digest = ANY (spare) AND object IS NOT NULL ON CONFLICT DO NOTHING;
+  DELETE FROM pending_object WHERE namespace = of_namespace AND size IS NOT NULL AND begun <= before;
   RETURN QUERY WITH rows AS (
     DELETE FROM artifact WHERE namespace = of_namespace AND digest = ANY (spare) RETURNING digest, piece, object
   ) SELECT digest, object FROM rows WHERE piece <= 0;
@@ -320,7 +350,8 @@ DO $$ BEGIN
 EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;  -- of another store on this server
 END $$;
 GRANT USAGE ON SCHEMA firsthand TO firsthand_application;
-GRANT SELECT ON version, store, namespace, session, event, artifact_use, artifact, forgotten TO firsthand_application;
+GRANT SELECT ON version, store, namespace, session, event, artifact_use, artifact, forgotten, pending_object
+  TO firsthand_application;
 
 ALTER TABLE namespace ENABLE ROW LEVEL SECURITY;
 ALTER TABLE session ENABLE ROW LEVEL SECURITY;
@@ -328,6 +359,7 @@ ALTER TABLE event ENABLE ROW LEVEL SECURITY;
 ALTER TABLE artifact_use ENABLE ROW LEVEL SECURITY;
 ALTER TABLE artifact ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forgotten ENABLE ROW LEVEL SECURITY;
+ALTER TABLE pending_object ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON namespace FOR SELECT
   USING (namespace = nullif(current_setting('firsthand.namespace', true), '')::bigint);
 CREATE POLICY tenant ON session FOR SELECT
@@ -339,6 +371,8 @@ CREATE POLICY tenant ON artifact_use FOR SELECT
 CREATE POLICY tenant ON artifact FOR SELECT
   USING (namespace = nullif(current_setting('firsthand.namespace', true), '')::bigint);
 CREATE POLICY tenant ON forgotten FOR SELECT
+  USING (namespace = nullif(current_setting('firsthand.namespace', true), '')::bigint);
+CREATE POLICY tenant ON pending_object FOR SELECT
   USING (namespace = nullif(current_setting('firsthand.namespace', true), '')::bigint);
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA firsthand FROM PUBLIC;
