@@ -142,15 +142,12 @@ def test_an_erasure_that_is_done_again_counts_once(server, database, engine):
     committer, first = engine._committer, Ticket(0, ())
     committer._leader = first
     with ThreadPoolExecutor() as threads:
-        erasing = threads.submit(engine.erase, "shop", [held.id])
+        appending = threads.submit(engine.append, notes(b"x"), namespace="shop", session="t")
         while len(committer._waiting) < 1:
             threading.Event().wait(0.01)
-        appending = threads.submit(engine.append, notes(b"x"), namespace="shop", session="t")
-        while len(committer._waiting) < 2:
-            threading.Event().wait(0.01)
+        erasure = engine.erase("shop", [held.id])
         committer._leave(first)
         with pytest.raises(StoreFull):
             appending.result(30)
-        erasure = erasing.result(30)
     assert (erasure.artifacts_removed, erasure.artifacts_kept) == (1, 0)
     assert engine.verify(namespace="shop").ok

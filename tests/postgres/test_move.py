@@ -134,6 +134,20 @@ def test_writers_go_on_while_their_namespace_moves(primaries) -> None:
             assert db.execute(f"SELECT count(*) FROM firsthand.{table}").fetchone() == others
 
 
+def test_a_move_leaves_no_object_behind(primaries, tmp_path, monkeypatch) -> None:
+    """Of a payload in an object store that primaries share, the new one's object is left; erased there, none is."""
+    monkeypatch.setenv("FIRSTHAND_OBJECTS", str(tmp_path))
+    old, folder = primaries.open(0), tmp_path / f"{number_of('shop'):016x}"
+    (event,) = old.append([Draft(Kind.NOTE, payload := os.urandom(2_000_000))], namespace="shop", session="s")
+    primaries.move()
+    new = primaries.open(1)
+    assert new.reader.content(next(iter(new.reader.events("shop")))) == payload
+    assert len([*folder.iterdir()]) == 1
+    new.erase("shop", [event.id])
+    assert [*folder.iterdir()] == []
+    assert new.verify(namespace="shop").notes == ()
+
+
 def test_primaries_of_a_service_file_are_told_apart(primaries, server, tmp_path, monkeypatch) -> None:
     """Addresses that leave host and database to a service file are moved between, and followed in the file."""
     services = tmp_path / "services"

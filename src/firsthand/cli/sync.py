@@ -58,9 +58,11 @@ def _token(text: str | None) -> str | None:
     """Read a token as it was typed: itself, or a file that holds it. It is in no message: it may be the secret."""
     if text is None:
         return None
+    file = None
     with suppress(OSError, RuntimeError):  # too long for a path; no folder of such a user
-        if (file := Path(text).expanduser()).is_file():
-            return file.read_text(encoding="utf-8").strip()
+        file = path if (path := Path(text).expanduser()).is_file() else None
+    if file is not None:
+        return file.read_text(encoding="utf-8").strip()
     if text.startswith(("/", "~", ".")):
         raise InvalidArgument(
             "expected the server's token, or a file that holds it; what came begins as a path does (/, ~ or .), and no "

@@ -233,7 +233,7 @@ class PostgresLog(AppendVerbs):
             if unforgotten := self.seal.forget(key):
                 return (
                     "its keys could not be forgotten, so backups and archives of the server's log can still be read: "
-                    f"{unforgotten}. Then erase it again"
+                    f"{unforgotten}. Then run: firsthand store prune payloads"
                 )
             return (
                 "its keys are forgotten: what backups and archives of the server's log hold of it cannot be read any "

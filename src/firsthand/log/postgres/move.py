@@ -74,7 +74,7 @@ def abandon(namespace: str, source_dsn: str, target_dsn: str) -> int:
         if source.execute(mark, (key,)).fetchone() != (None,) or target.execute(mark, (key,)).fetchone() != coming:
             raise InvalidArgument(f"{label_of(target_dsn)} has no unfinished copy of namespace {namespace!r}")
         position = log.reader.head(namespace)[0]
-        _remove(target, key)
+        _remove(target, log, key)
         target.execute("DELETE FROM namespace WHERE namespace = %s AND moved = %s", (key, *coming))
         return position
 
@@ -151,8 +151,7 @@ class _Move:
             self._open()
         position, head = self._target_log.reader.head(self._namespace)
         self._stage("opened", position)
-        self._source_log.artifacts.remove_freed(self._key)
-        _remove(self._source, self._key)
+        _remove(self._source, self._source_log, self._key)
         self._stage("removed", position)
         return Moved(self._namespace, self._primary, position, self._copied, f"{position}:{head.hex()}", held_ms)
 
@@ -178,7 +177,7 @@ class _Move:
                 (self._key, self._namespace, bytes(32), self._coming),
             )
         elif row[0] == self._back:  # it was there before, and comes back
-            _remove(self._target, self._key)
+            _remove(self._target, self._target_log, self._key)
             sql_ = "UPDATE namespace SET position = 0, head = %s, moved = %s WHERE namespace = %s"
             self._target.execute(sql_, (bytes(32), self._coming, self._key))
         elif row[0] != self._coming:
@@ -256,6 +255,7 @@ class _Move:
         with self._target.transaction():
             enter(self._target, self._key)
             self._target.execute("SELECT erase_1(%s, %s)", (self._key, sorted(gone - there)))
+        self._target_log.artifacts.remove_freed(self._key)
 
     def _compare(self) -> None:
         """Compare the heads, and take the limits along."""
@@ -278,8 +278,14 @@ class _Move:
         )
 
 
-def _remove(db: psycopg.Connection, key: int) -> None:
-    """Remove the rows of a namespace that is elsewhere; its own row stays, and says where."""
+def _remove(db: psycopg.Connection, log: PostgresLog, key: int) -> None:
+    """Remove the rows and objects of a namespace that is elsewhere; its own row stays, and says where."""
+    db.execute("UPDATE pending_object SET size = NULL WHERE namespace = %s", (key,))
+    db.execute(
+        "INSERT INTO pending_object (namespace, name) SELECT namespace, object FROM artifact "
+        "WHERE namespace = %s AND object IS NOT NULL ON CONFLICT DO NOTHING", (key,),
+    )  # fmt: skip
+    log.artifacts.remove_freed(key)
     while True:
         with db.transaction():
             rows = db.execute(

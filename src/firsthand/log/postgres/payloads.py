@@ -124,8 +124,8 @@ class Payloads:
             removed = sum(self._objects.remove(_name(namespace_key, name)) for name in names)
         except StoreError as error:
             raise StoreFailed(
-                f"the events are erased, but not all of their {len(names):,} objects could be removed ({error}). "
-                "Erase again what was erased, or run: firsthand store prune payloads"
+                f"{len(names):,} objects that no event holds any more could not all be removed ({error}). Do the same "
+                "again, or run: firsthand store prune payloads"
             ) from error
         self._forget(namespace_key, names)
         return removed
@@ -141,8 +141,9 @@ class Payloads:
         with self._connections.reading(namespace_key) as db:
             db.silence_s = LONG_S
             rows = db.execute("SELECT FROM sweep_1(%s, %s)", (namespace_key, before)).fetchall()
+        unforgotten = self._seal.forget(namespace_key)
         self.remove_freed(namespace_key)
-        if self._seal.on and (unforgotten := self._seal.forget(namespace_key)):
+        if unforgotten:
             raise StoreFailed(f"keys of what no event holds could not be forgotten: {unforgotten}. Prune again.")
         if self._objects is None:
             return len(rows)
@@ -161,7 +162,7 @@ class Payloads:
             stored = None if manifest is not None else self._row(namespace_key, artifact, number)
             if stored is None:
                 manifest = manifest or self._manifest(namespace_key, artifact)
-                stored = self._of_object(artifact, number, *manifest)
+                stored = self._of_object(namespace_key, artifact, number, *manifest)
             piece = self._plain(namespace_key, artifact, number, stored)
             digest.update(piece)
             at = number * PIECE_BYTES
@@ -192,7 +193,9 @@ class Payloads:
             (begin, end, checksum) for (begin, end), (_, checksum) in zip(pairwise(ends), places, strict=True)
         ]
 
-    def _of_object(self, artifact: Artifact, number: int, name: str, places: list[tuple[int, int, int]]) -> bytes:
+    def _of_object(
+        self, namespace_key: int, artifact: Artifact, number: int, name: str, places: list[tuple[int, int, int]]
+    ) -> bytes:
         if self._objects is None:
             raise _damaged(artifact, "it lies in an object store, and none is open; set FIRSTHAND_OBJECTS")
         if number >= len(places):
@@ -200,6 +203,7 @@ class Payloads:
         begin, end, checksum = places[number]
         stored = self._objects.read(name, begin, end - begin)
         if stored is None:
+            self._manifest(namespace_key, artifact)  # where it has moved or was erased meanwhile, that is said
             raise _damaged(artifact, f"its object {name} in {self._objects.address} is missing")
         if len(stored) != end - begin or crc32(stored) != checksum:
             raise _damaged(artifact, f"piece {number} of its object {name} in {self._objects.address} is damaged")

@@ -18,6 +18,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from psycopg import pq
+from psycopg.conninfo import make_conninfo
 
 from firsthand.errors import InvalidArgument, StoreMoved
 
@@ -34,7 +35,8 @@ def label_of(dsn: str) -> str:
 
     What the address leaves to a service file or to the environment is as libpq reads it.
     """
-    connection = pq.PGconn.connect_start(dsn.encode())
+    # Of no such mode, so that libpq fills in the options and asks no server: names may be slow to resolve.
+    connection = pq.PGconn.connect_start(make_conninfo(dsn, sslmode="none").encode())
     try:
         parts = {option.keyword.decode(): (option.val or b"").decode() for option in connection.info}
     finally:

@@ -95,10 +95,10 @@ def verify(
             f"hold, nor whether erasures account for all that is erased: {walk.why}"
         )
     if left := db.execute("SELECT key FROM forgotten WHERE namespace = %s", (key,)).fetchall():
-        notes.append(f"{len(left):,} keys of erased content are not forgotten yet; erase one of its events again")
+        notes.append(f"{len(left):,} keys of erased content are not forgotten yet; firsthand store prune payloads")
     sql = "SELECT name FROM pending_object WHERE namespace = %s AND size IS NULL"
     if left := db.execute(sql, (key,)).fetchall():
-        notes.append(f"{len(left):,} objects of erased content are not removed yet; erase one of its events again")
+        notes.append(f"{len(left):,} objects of erased content are not removed yet; firsthand store prune payloads")
     text = f"{walk.position}:{walk.head.hex()}"
     return Verification(
         tuple(walk.problems), walk.whole, len(walk.sessions), len(walk.erased), len(walk.artifacts), text, tuple(notes),

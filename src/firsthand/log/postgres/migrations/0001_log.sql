@@ -300,9 +300,10 @@ BEGIN
   END IF;
   PERFORM pg_advisory_xact_lock(of_namespace);
   waiting := added + (SELECT coalesce(sum(size), 0) FROM pending_object
-    WHERE namespace = of_namespace AND name IS DISTINCT FROM of_object) + (SELECT coalesce(sum(coalesce(size, octet_length(bytes))), 0) FROM artifact
-    WHERE namespace = of_namespace AND NOT EXISTS (SELECT FROM artifact_use
-      WHERE artifact_use.namespace = of_namespace AND artifact_use.digest = artifact.digest));
+      WHERE namespace = of_namespace AND name IS DISTINCT FROM of_object)
+    + (SELECT coalesce(sum(coalesce(size, octet_length(bytes))), 0) FROM artifact
+      WHERE namespace = of_namespace AND NOT EXISTS (SELECT FROM artifact_use
+        WHERE artifact_use.namespace = of_namespace AND artifact_use.digest = artifact.digest));
   IF tenant.bytes + waiting > tenant.bytes_max THEN
     RAISE EXCEPTION '% bytes in all', tenant.bytes_max USING ERRCODE = 'FH001';
   ELSIF waiting + (CASE WHEN tenant.day = (now() AT TIME ZONE 'UTC')::date - date '1970-01-01' THEN tenant.day_bytes
