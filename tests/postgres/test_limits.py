@@ -135,8 +135,8 @@ def test_who_is_over_a_limit_stops_nobody(server, database, engine):
     assert outcomes == {("small", 5): "full", ("small", 1): "taken", ("large", 3): "taken"}
 
 
-def test_an_erasure_that_is_done_again_counts_once(server, database, engine):
-    """An erasure that shares a commit with an append over a limit is done again, and says what it destroyed once."""
+def test_an_erasure_beside_an_append_over_a_limit_is_done(server, database, engine):
+    """While an append that will be refused waits, an erasure of its namespace is done, and counts what it destroyed."""
     (held,) = engine.append(notes(Random(2).randbytes(100_000)), namespace="shop", session="s")
     limit(server, database, "shop", events_max=1)
     committer, first = engine._committer, Ticket(0, ())
