@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import psycopg
 import pytest
-from postgres_server import APPLICATION, PostgresServer
+from postgres_server import APPLICATION, OWNER, PostgresServer
 
 from firsthand import Memory
 from firsthand.answer import Outcome
@@ -21,6 +23,7 @@ from firsthand.event import Draft, Kind
 from firsthand.health.doctor import examine
 from firsthand.log.postgres import access, deadline
 from firsthand.log.postgres.log import PostgresLog
+from firsthand.log.postgres.roles import owner_connection
 from firsthand.log.prepare import Batch
 
 TIMEOUT_S = 2
@@ -102,6 +105,18 @@ def test_what_takes_long_is_waited_for(server, dsn):
     assert [event.text for event in log.reader.events("n")] == ["done"]
     assert log.verify(namespace="n").problems == ()
     log.close()
+
+
+def test_an_owners_work_may_be_silent_for_hours(server, database, monkeypatch):
+    """A statement of a migration or a move is waited for while its server works, by whatever clock.
+
+    Fails on: a limit on silence, which would cut off a migration that takes longer at each try.
+    """
+    with owner_connection(server.dsn(OWNER, database)) as db:
+        monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=itertools.count(0, 3_600).__next__))
+        assert db.execute("SELECT 1 FROM pg_sleep(0.5)").fetchone() == (1,)
+        named = {option.keyword for option in db.pgconn.info if option.val}
+    assert {b"keepalives_idle", b"keepalives_interval", b"keepalives_count"} <= named
 
 
 def test_what_takes_long_delays_nobody_elses_append(server, dsn):

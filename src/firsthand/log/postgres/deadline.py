@@ -1,11 +1,13 @@
 """A connection to PostgreSQL that no one waits on without end.
 
 The invariant: a server from which nothing comes for a time limit is taken for gone, and the connection is closed; what
-it was asked may have been done, or be done yet.
+it was asked may have been done, or be done yet. An owner's own connection has no such limit: a migration is silent for
+as long as it works, and would be cut off at each try. A machine that is gone is noticed by keepalives.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Generator
 from typing import Any
@@ -25,7 +27,7 @@ class ServerSilent(psycopg.OperationalError):
 class Connection(psycopg.Connection):
     """A connection that is closed when nothing comes from its server for `silence_s`."""
 
-    silence_s = LONG_S
+    silence_s = math.inf
 
     def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
         """Wait for the server, as psycopg does for every exchange with it."""
