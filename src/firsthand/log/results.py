@@ -67,7 +67,7 @@ class Erasure:
         pointers: of the erasure events that record it.
         calls: files of calls that hooks kept, which held words of it and were changed or removed.
         files: outside the log, written or changed by a person, which still hold words or pointers of what was erased.
-        retained: in PostgreSQL, what remains of it where, and until when; empty for a store in files.
+        retained: in PostgreSQL, what remains of it where, and until when; empty for a store in files, and of nothing.
     """
 
     erased: tuple[str, ...]

@@ -58,6 +58,8 @@ def test_without_encryption_erased_bytes_stay_in_log_and_backups(server, databas
     assert any("/data/pg_wal/" in path and not path.startswith(str(backup)) for path in found)
     assert not any(path.startswith(str(server.folder / "data" / "base")) for path in found)
     assert "30 days, until 20" in erased.retained
+    assert "30 days, until 20" in plain.erase(NAMESPACE, names).retained
+    assert plain.erase(NAMESPACE, []).retained == ""
     assert plain.verify(namespace=NAMESPACE).ok
     plain.close()
 

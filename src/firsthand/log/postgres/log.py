@@ -215,7 +215,7 @@ class PostgresLog(AppendVerbs):
         fresh = [event for event in events if not event.erased]
         already = tuple(event.id for event in events if event.erased)
         if not fresh:
-            retained = self._retained(key)
+            retained = self._retained(key) if already else ""
             return Erasure((), already, self.artifacts.remove_freed(key), 0, (), retained=retained)
         batches = erasures(fresh, namespace, key, self.artifacts, self._ids, reason)
         appended, freed = self._destroying(key, batches, [event.id for event in fresh])
