@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firsthand.errors import InvalidArgument, KeyMissing, StoreFailed
-from firsthand.log.postgres.keys import KeyRing, KeyTree, key_home
+from firsthand.log.postgres.keys import MARK, KeyRing, KeyTree, key_home
 
 LEAVES = st.integers(64, 127)  # of a tree of six levels
 
@@ -69,6 +69,7 @@ def test_what_is_no_ring_is_named(content) -> None:
 def test_a_home_is_a_folder_or_a_command(tmp_path) -> None:
     """Stores that share a folder share no file, and a command without a program is refused."""
     first, second = (key_home(str(tmp_path), store) for store in ("a", "b"))
+    first.mark()
     first.write(1, b"ring")
     assert (first.read(1), second.read(1), key_home("", "a")) == (b"ring", None, None)
     with pytest.raises(InvalidArgument, match="got no program"):
@@ -78,6 +79,7 @@ def test_a_home_is_a_folder_or_a_command(tmp_path) -> None:
 def test_a_writer_that_was_cut_short_leaves_no_ring(tmp_path):
     """What a writer left beside a ring when it died is overwritten and removed by the next write, whoever makes it."""
     home = key_home(str(tmp_path), "a")
+    home.mark()
     home.write(1, b"first")
     folder = tmp_path / "a"
     left, other = folder / f"{1:016x}.999999.new", folder / f"{2:016x}.999999.new"
@@ -92,6 +94,7 @@ def test_a_writer_that_was_cut_short_leaves_no_ring(tmp_path):
 def test_a_write_that_fails_leaves_nothing_of_the_ring(tmp_path):
     """On a disk that takes half a ring the earlier one stays, with no file beside it and no file open."""
     home = key_home(str(tmp_path), "a")
+    home.mark()
     home.write(1, b"first")
     files, (soft, hard) = len([*Path("/proc/self/fd").iterdir()]), resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
@@ -100,5 +103,7 @@ def test_a_write_that_fails_leaves_nothing_of_the_ring(tmp_path):
             home.write(1, bytes(3_000))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert (home.read(1), [file.name for file in (tmp_path / "a").iterdir()]) == (b"first", [f"{1:016x}.json"])
+    assert (home.read(1), sorted(file.name for file in (tmp_path / "a").iterdir())) == (
+        b"first", [f"{1:016x}.json", MARK]
+    )  # fmt: skip
     assert len([*Path("/proc/self/fd").iterdir()]) == files

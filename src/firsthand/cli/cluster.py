@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 from firsthand import InvalidArgument
+from firsthand.agents.pulse import CANARY
 from firsthand.cli.arguments import Parser, number
 from firsthand.cli.display import count, shown
 from firsthand.cli.exits import DONE
@@ -125,7 +126,7 @@ def _move(chosen: argparse.Namespace, out: Output) -> int:
 def _new_key(chosen: argparse.Namespace, out: Output) -> int:
     """Begin a new key."""
     with closing(_postgres().PostgresLog(chosen.dsn)) as log:
-        log.renew_key(chosen.tenant)
+        log.renew_key(chosen.tenant, lost=chosen.tenant == CANARY)
     out.remark("what was written before keeps its key; back the keys up anew")
     return DONE
 

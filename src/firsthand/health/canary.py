@@ -50,6 +50,7 @@ HOSTS = ("claude-code", "codex")
 DIRECT = "directly"
 _TOLD = "Canary {name} carries the word {word} from the hook of one session to the agent of another."
 _ASKS = "Which word does canary {name} carry from the hook of one session to the agent of another?"
+_NO_KEY = f"firsthand store new-key {CANARY} DSN, where no other key is missing"
 _DAY = 86_400 * 1_000_000
 Call = Callable[[str, str, str], bytes]
 """Runs the prompt hook: session, prompt, nonce -> what it wrote to its standard output."""
@@ -93,7 +94,8 @@ def findings(root: Path, places: Sequence[Installed], now: Moment) -> Iterator[F
     direct = send(root, now, DIRECT, _directly(root))
     if direct.lost:  # what is lost on the direct way is lost on each
         what = f"a canary was lost on the direct way, at this stage: {direct.why}"
-        yield broken(Stage(direct.lost), what, "look at the other findings, then: firsthand store rebuild")
+        mend = _NO_KEY if direct.why.startswith("KeyMissing") else "firsthand store rebuild"
+        yield broken(Stage(direct.lost), what, f"look at the other findings, then: {mend}")
         return
     chosen_commands: dict[tuple[str, ...], Installed] = {}
     for place in places:

@@ -97,7 +97,7 @@ def clock(seen: Inside) -> Iterator[Finding]:
 def server(seen: Inside) -> Iterator[Finding]:
     """Look at the server that keeps the log, where it is one of PostgreSQL."""
     engine = getattr(seen.space.log, "engine", None)
-    for concern in engine.concerns() if engine is not None else ():
+    for concern in engine.concerns(seen.space.namespace) if engine is not None else ():
         yield Finding(Stage.STORE, Severity(concern.severity), concern.what, concern.remedy)
 
 

@@ -26,6 +26,7 @@ from firsthand.errors import (
     DecisionRefused,
     FormatError,
     InvalidDraft,
+    KeyMissing,
     PointerError,
     QueryError,
     StoreBusy,
@@ -41,7 +42,8 @@ SPOOL_BYTES, PIECE_BYTES = 4 << 20, 1 << 20
 Opened = Callable[[], AbstractContextManager[Memory]]
 _STATUS: tuple[tuple[type[FirsthandError], int], ...] = (
     (Unresolvable, 404), (PointerError, 400), (InvalidArgument, 400), (QueryError, 400), (FormatError, 400),
-    (InvalidDraft, 400), (DecisionRefused, 400), (AppendError, 409), (StoreBusy, 503), (FirsthandError, 500),
+    (InvalidDraft, 400), (DecisionRefused, 400), (AppendError, 409), (StoreBusy, 503), (KeyMissing, 503),
+    (FirsthandError, 500),
 )  # fmt: skip
 TITLES = {
     400: "Not understood", 401: "Not let in", 403: "Refused", 404: "Not there", 405: "Not so",

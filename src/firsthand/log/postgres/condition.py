@@ -16,6 +16,7 @@ from .schema import VERSION, version_of
 
 BEHIND_S, BEHIND_BYTES = 60, 1 << 30
 """A standby is far behind from here on."""
+NO_KEYS = "mount or restore the keys, or set FIRSTHAND_KEYS (docs/postgres.md, Encrypted content)"
 
 _SETTINGS = "SELECT name, reset_val FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit')"
 _ROLE = """SELECT rolname, rolsuper, rolbypassrls, pg_has_role(oid, (

@@ -18,6 +18,7 @@ import json
 import os
 import shlex
 import subprocess
+import threading
 import time
 from collections.abc import Hashable
 from contextlib import nullcontext, suppress
@@ -28,6 +29,8 @@ from firsthand.errors import InvalidArgument, KeyMissing, StoreFailed
 
 KEY_BYTES, TREE_BYTES = 32, 4
 CACHE_NODES_MAX = 1_024
+MARK = "firsthand-store"
+"""The file of a folder of keys that says whose it is: a folder without it may be an empty place to mount one."""
 COMMAND_TIMEOUT_S = 30
 COMMAND_FRESH_S = 30
 """What a command printed is asked for again after so long: other machines' erasures are forgotten here then."""
@@ -76,10 +79,14 @@ def _child(node: bytes, number: int) -> bytes:
 
 
 class KeyRing:
-    """The trees of one namespace, the one to write with last."""
+    """The trees of one namespace, the one to write with last.
 
-    def __init__(self, name: str, trees: list[KeyTree]) -> None:
-        self.name, self.trees = name, trees
+    Args:
+        lossy: earlier trees were given up, and what was sealed with them reads as erased.
+    """
+
+    def __init__(self, name: str, trees: list[KeyTree], *, lossy: bool = False) -> None:
+        self.name, self.trees, self.lossy = name, trees, lossy
 
     def tree(self, identity: bytes) -> KeyTree | None:
         """Give the tree that something was sealed with; None where it is not here."""
@@ -95,7 +102,8 @@ class KeyRing:
             {"id": tree.identity.hex(), "nodes": {f"{number:x}": node.hex() for number, node in tree.nodes.items()}}
             for tree in self.trees
         ]
-        return json.dumps({"firsthand_keys": 1, "namespace": self.name, "trees": trees}).encode() + b"\n"
+        fields = {"firsthand_keys": 1, "namespace": self.name, "trees": trees} | ({"lossy": True} if self.lossy else {})
+        return json.dumps(fields).encode() + b"\n"
 
     @classmethod
     def decode(cls, content: bytes, where: str) -> KeyRing:
@@ -113,13 +121,13 @@ class KeyRing:
                 )
                 for tree in fields["trees"]
             ]
-            version, name = fields["firsthand_keys"], str(fields["namespace"])
+            version, name, lossy = fields["firsthand_keys"], str(fields["namespace"]), bool(fields.get("lossy"))
         except (ValueError, TypeError, LookupError, AttributeError) as error:
             raise KeyMissing(f"expected keys of Firsthand in {where}; got something else ({error})") from error
         sizes = {len(node) for tree in trees for node in tree.nodes.values()}
         if version != 1 or not trees or sizes - {KEY_BYTES}:
             raise KeyMissing(f"expected keys of Firsthand, version 1, in {where}; got version {version!r}")
-        return cls(name, trees)
+        return cls(name, trees, lossy=lossy)
 
 
 class KeyHome(Protocol):
@@ -127,6 +135,14 @@ class KeyHome(Protocol):
 
     def where(self, namespace: int) -> str:
         """Say where a ring is looked for."""
+        ...
+
+    def unmarked(self) -> str:
+        """Say that the home does not show that it is this store's; empty where it does, or has no mark to show."""
+        ...
+
+    def mark(self) -> None:
+        """Have the home show whose it is."""
         ...
 
     def stamp(self, namespace: int) -> Hashable:
@@ -156,6 +172,27 @@ class KeyFolder:
         """Say where a ring is looked for."""
         return str(self._file(namespace))
 
+    def unmarked(self) -> str:
+        """Say that the folder or its mark is missing, or the mark another store's; empty where all is well."""
+        try:
+            content = (self._folder / MARK).read_text(errors="replace").strip()
+        except OSError as error:
+            return f"expected the folder {self._folder} with the file {MARK} in it; got: {error.strerror}"
+        if content == self._folder.name:
+            return ""
+        return f"expected {self._folder.name} in {self._folder / MARK}; got {content[:80]!r}"
+
+    def mark(self) -> None:
+        """Make the folder, and in it the file that holds the store's identity."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            beside = self._folder / f"{MARK}.{os.getpid()}.{threading.get_ident()}"
+            with beside.open("wb") as out:
+                _put(out, self._folder.name.encode() + b"\n")
+            beside.replace(self._folder / MARK)  # whole at once, for whoever looks meanwhile
+        except OSError as error:
+            raise StoreFailed(f"the folder of keys {self._folder} could not be made: {error.strerror}") from error
+
     def stamp(self, namespace: int) -> Hashable:
         """Give what changes when the file does; None where there is no file."""
         try:
@@ -184,7 +221,6 @@ class KeyFolder:
         file = self._file(namespace)
         beside = file.with_suffix(f".{os.getpid()}.new")
         try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._wipe(namespace)
             with file.open("r+b") if file.exists() else nullcontext() as old:
                 with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as made:
@@ -232,6 +268,13 @@ class KeyCommand:
     def where(self, namespace: int) -> str:
         """Say what is run to look for a ring."""
         return f"the output of: {shlex.join(self._command)} read {self._store} {namespace:016x}"
+
+    def unmarked(self) -> str:
+        """Say nothing: the program knows its own place."""
+        return ""
+
+    def mark(self) -> None:
+        """Do nothing."""
 
     def stamp(self, namespace: int) -> Hashable:  # noqa: ARG002 - of every ring alike
         """Give what changes now and then."""

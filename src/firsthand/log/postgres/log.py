@@ -143,8 +143,11 @@ class PostgresLog(AppendVerbs):
         self.seal.begin(number, namespace)
         return number
 
-    def renew_key(self, namespace: str) -> None:
+    def renew_key(self, namespace: str, *, lost: bool = False) -> None:
         """Begin a new key for what is written to a namespace from now on; what is there keeps its own.
+
+        Args:
+            lost: earlier keys may be gone; what they sealed reads as erased from now on.
 
         Raises:
             KeyMissing: the namespace has no key here.
@@ -155,7 +158,7 @@ class PostgresLog(AppendVerbs):
                 "expected an encrypted store; this one is plain and has no keys. Encryption is chosen while a store is "
                 "empty: firsthand store migrate --encrypt ADDRESS"
             )
-        self.seal.renew(number_of(namespace))
+        self.seal.renew(number_of(namespace), lost=namespace if lost else "")
 
     def _check_writer(self) -> None:
         self.check_writable()
@@ -250,10 +253,12 @@ class PostgresLog(AppendVerbs):
             f"of the server's log, {until}"
         )
 
-    def concerns(self) -> tuple[condition.Concern, ...]:
-        """Say what of the server would break a promise of the store; see `condition`."""
+    def concerns(self, namespace: str) -> tuple[condition.Concern, ...]:
+        """Say what of the server, or of a namespace's key, would break a promise of the store; see `condition`."""
+        lacking = self.seal.lacking(number_of(namespace))
+        of_keys = [condition.Concern("broken", lacking, condition.NO_KEYS)] if lacking else []
         with self.connections.use() as db:
-            return tuple(condition.concerns(db))
+            return (*of_keys, *condition.concerns(db))
 
     # copies and proof ----------------------------------------------------------------------------------
 

@@ -39,6 +39,11 @@ _KEY_LOCK = 0x46_48_4B_59
 HOME_S = 3 * COMMAND_TIMEOUT_S
 """What a change of keys takes at most: they are read, perhaps once more, and written."""
 RINGS_KEPT = 1_000
+_NO_HOME = (
+    "the content of this store is encrypted, and no keys are named; set FIRSTHAND_KEYS to their folder, or to "
+    "command:PROGRAM that prints them"
+)
+_BEGUN = "SELECT FROM namespace WHERE namespace = %s AND (position > 0 OR moved IS NOT NULL)"
 
 
 class Seal:
@@ -133,6 +138,8 @@ class Seal:
 
         header, nonce = content[:HEADER_BYTES], content[HEADER_BYTES : HEADER_BYTES + _NONCE_BYTES]
         tree = self._at_hand(namespace).tree(header[1 : 1 + TREE_BYTES])
+        if tree is None and self._at_hand(namespace).lossy:
+            return None
         if tree is None:
             raise self._missing(namespace, f"key {header[1 : 1 + TREE_BYTES].hex()}, which {what} is sealed with,")
         key = tree.key(int.from_bytes(header[1 + TREE_BYTES :], "big"))
@@ -146,24 +153,74 @@ class Seal:
     # keys --------------------------------------------------------------------------------------------
 
     def begin(self, namespace: int, name: str) -> None:
-        """Have a namespace's key at hand before an append holds anything; made where it has neither key nor events."""
+        """Have a namespace's key at hand before an append holds anything; made where it has neither key nor events.
+
+        Raises:
+            KeyMissing: the store holds events, and the folder of keys is not the one that they were sealed by.
+        """
         if not self.on or self._home is None:
             return
         with suppress(KeyMissing):
             self._ring(namespace)
             return
         with self._changing(namespace) as db:
-            begun = "SELECT FROM namespace WHERE namespace = %s AND (position > 0 OR moved IS NOT NULL)"
-            if db.execute(begun, (namespace,)).fetchone() is None and self._home.read(namespace) is None:
+            if db.execute(_BEGUN, (namespace,)).fetchone() is None and self._home.read(namespace) is None:
+                if self._home.unmarked():
+                    self._check_home(db)
+                    self._home.mark()
                 ring = KeyRing(name, [])
                 ring.renew()
                 self._home.write(namespace, ring.encode())
 
-    def renew(self, namespace: int, leaf: int = 1) -> KeyRing:
-        """Begin a new tree, unless what is written with has the key of a leaf; give the ring."""
+    def lacking(self, namespace: int | None = None) -> str:
+        """Say why a namespace's key cannot be read, or new ones could not be made here; empty where they can.
+
+        Args:
+            namespace: None asks for the home of all keys alone.
+        """
+        if not self.on:
+            return ""
+        if self._home is None:
+            return _NO_HOME
+        try:
+            if namespace is not None:
+                with self._connections.reading(namespace) as db:
+                    is_begun = db.execute(_BEGUN, (namespace,)).fetchone() is not None
+                if is_begun:
+                    self._ring(namespace)
+            if self._home.unmarked():
+                with self._connections.use() as db:
+                    self._check_home(db)
+        except KeyMissing as error:
+            return str(error)
+        return ""
+
+    def _check_home(self, db: psycopg.Connection) -> None:
+        """Raise where the store holds events and the home has no mark, so that their keys lie in another one.
+
+        Events are looked for first: whoever else begins this store now writes the mark before its first event.
+        """
+        assert self._home is not None
+        is_used = db.execute("SELECT pg_relation_size('event') > 0").fetchone() == (True,)  # of every namespace
+        if is_used and (unmarked := self._home.unmarked()):
+            raise KeyMissing(
+                f"{unmarked}. The store holds encrypted events already, so no key is made: mount or restore the folder "
+                "of its keys. Where that is the right one and lacks the mark alone, write the folder's name into it"
+            )
+
+    def renew(self, namespace: int, leaf: int = 1, *, lost: str = "") -> KeyRing:
+        """Begin a new tree, unless what is written with has the key of a leaf; give the ring.
+
+        Args:
+            lost: the namespace's name, where earlier keys are given up: what they sealed reads as erased.
+        """
         with self._changing(namespace) as db:
-            ring = self._ring(namespace, anew=True)
-            if ring.trees[-1].key(leaf) is None or leaf == 1:
+            if lost and self._home is not None and (unmarked := self._home.unmarked()):
+                raise KeyMissing(unmarked)
+            is_gone = lost and self._home is not None and self._home.read(namespace) is None
+            ring = KeyRing(lost, []) if is_gone else self._ring(namespace, anew=True)
+            ring.lossy |= bool(lost)
+            if leaf == 1 or ring.trees[-1].key(leaf) is None:
                 ring.renew()
                 self._keep(db, namespace, ring)
         return ring
@@ -210,10 +267,7 @@ class Seal:
         """Give a namespace's ring as its home has it; `anew`, one that nobody else has."""
         home = self._home
         if home is None:
-            raise KeyMissing(
-                "the content of this store is encrypted, and no keys are named; set FIRSTHAND_KEYS to their folder, "
-                "or to command:PROGRAM that prints them"
-            )
+            raise KeyMissing(_NO_HOME)
         stamp = home.stamp(namespace)
         known = self._rings.get(namespace)
         if known is not None and known[0] == stamp and not anew:

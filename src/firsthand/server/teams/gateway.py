@@ -43,7 +43,7 @@ from firsthand.server.teams.audit import MINUTE_S, Audit
 from firsthand.server.teams.grants import METHODS, ROUTES, TOOLS, Principal, Refused, Right
 from firsthand.server.teams.identity import MARK, Identity
 from firsthand.server.teams.limits import Buckets
-from firsthand.server.teams.spaces import Spaces
+from firsthand.server.teams.spaces import NO_KEY, Spaces
 from firsthand.value import replace, value
 
 METADATA = "/.well-known/oauth-protected-resource"
@@ -58,8 +58,10 @@ READY_S = 3.0
 _named = {verb.name: verb for verb in api.VERBS}
 HEALTH = replace(
     _named["health"],
-    answer=lambda memory, _: {"ok": True, "line": "", "position": memory.position, "head": memory.head()},
-)
+    answer=lambda memory, _: {
+        "ok": not (line := _lacking(memory)), "line": line, "position": memory.position, "head": memory.head()
+    },
+)  # fmt: skip
 STATS = replace(_named["stats"], answer=lambda memory, _: replace(memory.stats(), path=""))
 EXPORT = Verb("GET", "export", "The namespace, or a session of it, as JSON Lines.", ("session",), HEALTH.answer)
 GRANTS = Verb("GET", "grants", "Who may do what in the namespace.", (), HEALTH.answer)
@@ -272,11 +274,12 @@ class Gateway:
         return JSONResponse({"ok": True, "version": __version__})
 
     async def _readyz(self, _request: Request) -> Response:
-        """Say whether the log can be reached, and is of a version that this server writes."""
+        """Say whether the log can be reached, is of a version that this server writes, and its keys are there."""
 
         def look() -> bool:
             with self._spaces.engine.connections.use() as db:
-                return not check_version(db)
+                is_ours = not check_version(db)
+            return is_ours and not self._spaces.engine.seal.lacking()
 
         ready = False
         with suppress(FirsthandError), anyio.move_on_after(READY_S):
@@ -361,6 +364,12 @@ class _Mcp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._gateway.answer_mcp(scope, receive, send)
+
+
+def _lacking(memory: Memory) -> str:
+    """Say that a namespace's key cannot be read, in words that name nothing of this machine; else nothing."""
+    log: Any = memory.log
+    return NO_KEY if log.engine.seal.lacking(log.engine.reader.namespace_key(memory.namespace)) else ""
 
 
 def _further(name: str, asked: dict[str, Any]) -> Iterator[Right]:

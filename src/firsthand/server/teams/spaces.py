@@ -17,7 +17,7 @@ from typing import Any
 from psycopg import Error, errors
 
 from firsthand import FirsthandError, InvalidArgument, Memory, StoreBusy
-from firsthand.errors import StoreFailed, StoreFull, StoreReadOnly, StoreReplaced
+from firsthand.errors import KeyMissing, StoreFailed, StoreFull, StoreReadOnly, StoreReplaced
 from firsthand.log.disk import make_private
 from firsthand.log.postgres.condition import rights
 from firsthand.log.postgres.log import PostgresLog
@@ -32,6 +32,7 @@ OPEN_MAX = 64
 WAIT_S = 5.0
 FAILED = "the store failed; the server's log says how"
 UNREAD = "the store could not be read; the server's log says how"
+NO_KEY = "the server cannot read the key of this namespace; its operator has to put it back"
 REFUSED = "the store takes no writes; the server's log says why"
 SPEAKING_OF_ITSELF = frozenset({"08", "25", "28", "42", "53", "54", "55", "57", "58", "XX"})
 """Classes of SQLSTATE whose words are of connections, transactions, rights, tables and disks, never of values."""
@@ -110,10 +111,13 @@ class Spaces(Stores):
     def plain(self, error: FirsthandError, *, opening: bool = False) -> str:
         """Say what went wrong to a tenant: what is not the caller's fault in words that name nothing."""
         status = api_door.status_of(error)
-        if str(error) in {FAILED, UNREAD, REFUSED}:  # as `of` said it, and logged it
+        if str(error) in {FAILED, UNREAD, REFUSED, NO_KEY}:  # as `of` said it, and logged it
             return str(error)
         if status < 500 or (isinstance(error, StoreFull) and error.wait_s):
             return str(error).replace(str(self.folder), "this store")
+        if isinstance(error, KeyMissing):
+            self._log(f"a request failed: KeyMissing: {error}")
+            return NO_KEY
         if status == 503:
             return "the store is busy or cannot be reached; send it again with the same ids"
         self._log(f"a request failed: {_origin(error)}")
