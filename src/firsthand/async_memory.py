@@ -168,6 +168,7 @@ class AsyncWindow(Awaited[SessionWindow]):
     request = Verb(SessionWindow.request)
     answer = Verb(SessionWindow.answer)
     call = Verb(SessionWindow.call)
+    usage = Verb(SessionWindow.usage)
     compact = Verb(SessionWindow.compact)
     pack = Verb(SessionWindow.pack)
     set_task = Verb(SessionWindow.set_task)  # type: ignore[arg-type] # of `self`, which has a name in any function

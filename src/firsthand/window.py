@@ -15,7 +15,7 @@ from operator import attrgetter
 from firsthand.errors import InvalidArgument
 from firsthand.event import Kind
 from firsthand.moment import Moment
-from firsthand.value import value
+from firsthand.value import replace, value
 
 ACCESSES_KEPT = 2  # K of LRU-K
 TERMS_MAX = 4  # of one item
@@ -50,6 +50,9 @@ class Budget:
         tokens_max: of everything that is sent: system, tools, history, markers, task state.
         high: share of ``tokens_max`` above which a compaction begins.
         low: share that it goes down to, and no further.
+        cache: how many tokens may be read anew for each new one, over a long session, where a provider caches what
+            requests have in common: 1.5 compacts less often and takes more (a ``low`` of a third of ``high``); None
+            leaves ``low`` as it is.
         hot_turns: the newest turns, which leave last.
         item_share: an item larger than this share of ``tokens_max`` is shown as its preview and pointer; system prompt
             and persona are always whole.
@@ -59,10 +62,11 @@ class Budget:
     """
 
     tokens_max: int
-    high: float = 0.9
+    high: float = 0.95
     low: float = 0.6
     hot_turns: int = 3
     item_share: float = 0.25
+    cache: float | None = None
 
     def __post_init__(self) -> None:
         _whole(self.tokens_max, "tokens_max", 1, BUDGET_TOKENS_MAX)
@@ -73,6 +77,14 @@ class Budget:
                 raise InvalidArgument(f"{name} is a share of the budget, over 0 and at most 1; got {share!r}")
         if self.low > self.high:
             raise InvalidArgument(f"low is at most high; got low {self.low!r} and high {self.high!r}")
+        if self.cache is not None and not (isinstance(self.cache, (int, float)) and 1 < self.cache < float("inf")):
+            raise InvalidArgument(f"cache is tokens read anew for each new one, over 1, or None; got {self.cache!r}")
+
+    @property
+    def settled(self) -> Budget:
+        """The same budget with the ``low`` that ``cache`` asks for."""
+        low = self.low if self.cache is None else min(self.low, self.high * (1 - 1 / self.cache))
+        return replace(self, low=low, cache=None)
 
     @property
     def high_tokens(self) -> int:

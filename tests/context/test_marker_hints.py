@@ -25,6 +25,8 @@ from firsthand.window import HINT_CHARACTERS_MAX, TERMS_MAX
         ("サーバーの証明書", {"サーバーの証明書"}),
         ("this.chatContainer and self.warehouse", {"chatContainer", "warehouse"}),
         ("HTTP and DNS", {"HTTP", "DNS"}),
+        (r'{"content":"\tthis.chatContainer\n\nAvailable offers"}', {"chatContainer", "Available", "offers"}),
+        (r'{"path":"C:\\Users\\kim\\notes.txt"}', {r"kim/notes.txt"}),
         ("what do you think about this thing, please?", set()),
         ("", set()),
     ],

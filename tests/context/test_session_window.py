@@ -396,3 +396,42 @@ def test_a_version_of_the_task_state_has_seen_all_before_it(memory):
     versions = [*memory.events("s", kind=Kind.TASK_STATE)]
     assert versions
     assert [from_json(one.content).through for one in versions] == [one.position - 1 for one in versions]
+
+
+def filled(memory, name, *, usage=0.0, budget=2_000):
+    """Send 40 turns; give the real tokens of the fullest request, and how often it was compacted."""
+    window, messages, most, compactions = memory.session(name).window(budget, pull=False), [], 0, 0
+    for number in range(40):
+        messages += talk(1, start=number, words=30)
+        request = window.request(messages)
+        real = int(request.anatomy.tokens * (usage or 1))
+        most, compactions = max(most, real), compactions + (request.receipt is not None)
+        assert real <= window.budget.tokens_max
+        assert not request.notes
+        if usage:
+            window.usage(real)
+    return most, compactions
+
+
+def test_reported_usage_lets_the_budget_be_used_whole(memory):
+    """Where the provider counts half of the estimate, twice as much stays, never over the budget; replays are exact."""
+    estimated, often = filled(memory, "estimated")
+    most, seldom = filled(memory, "reported", usage=0.5)
+    assert most > 0.75 * 2_000 > estimated * 0.5
+    assert seldom < often
+    assert all(memory.replay(anatomy.pointer).same for anatomy in memory.anatomies("reported"))
+    over, _ = filled(memory, "over", usage=1.05)
+    assert over <= 2_000
+    with pytest.raises(InvalidArgument, match="before any request"):
+        memory.session("new").window(2_000).usage(5)
+
+
+def test_a_price_of_cache_misses_compacts_seldom_and_more(memory):
+    """With `cache` a compaction goes down further, so that there are fewer; its receipts are read as any."""
+    _, often = filled(memory, "plain")
+    _, seldom = filled(memory, "priced", budget=Budget(2_000, cache=1.5))
+    assert seldom < often
+    last = [*memory.session("priced").window(Budget(2_000, cache=1.5)).receipts()][-1]
+    assert last.budget == Budget(2_000, cache=1.5).settled
+    with pytest.raises(InvalidArgument, match="over 1, or None"):
+        Budget(2_000, cache=1)

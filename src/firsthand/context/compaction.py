@@ -26,13 +26,13 @@ from firsthand.log.engine import LogReader
 from firsthand.recall.search import recall
 from firsthand.space import Space
 from firsthand.value import replace, value
-from firsthand.window import Departure, Item, Plan, Window
+from firsthand.window import Budget, Departure, Item, Plan, Window
 
 from .fold import Fold
 
 TERMS_OF_MAX = 64  # events of one run whose terms are looked at for hints
 QUESTIONS = 3  # exact strings that each compaction asks for
-QUESTION_HITS_MAX = 20
+QUESTION_HITS_MAX = 40
 QUESTION_DEADLINE_MS = 500
 SHED_SHARE = 8  # a session that is read for the first time may grow to so many windows before it is shed
 RECEIPT_MEDIA = "application/json"
@@ -50,18 +50,19 @@ class Compacted:
 
 
 def compact(
-    fold: Fold, space: Space, overhead_tokens: int, *, earlier: Sequence[Left], forced: bool,
+    fold: Fold, space: Space, budget: Budget, overhead_tokens: int, *, earlier: Sequence[Left], forced: bool,
     gone: Collection[str] = (),
 ) -> Compacted | None:  # fmt: skip
     """Work a compaction out; None when the window is within its high-water mark, or nothing can leave.
 
     Args:
+        budget: by which it begins and ends, in tokens as they are counted here.
         overhead_tokens: of what is sent beside items and markers.
         earlier: what already left while a long session was read for the first time; told in the same receipt.
         gone: ids of what the caller's list no longer has.
     """
     window = fold.window
-    planned, unproven = _provable(fold, window, overhead_tokens, forced=forced, gone=gone)
+    planned, unproven = _provable(fold, window, budget, overhead_tokens, forced=forced, gone=gone)
     if not planned.leaves and not earlier:
         return None
     after = _applied(fold, space, window, planned)
@@ -80,7 +81,7 @@ def shed(fold: Fold, space: Space) -> tuple[Left, ...]:
     if fold.tokens <= SHED_SHARE * fold.budget.tokens_max:
         return ()
     window = fold.window
-    planned, _ = _provable(fold, window, 0, forced=False, just_read=True)
+    planned, _ = _provable(fold, window, fold.budget, 0, forced=False, just_read=True)
     fold.adopt(replace(_applied(fold, space, window, planned), cycle=window.cycle))
     return spans(planned)
 
@@ -137,7 +138,7 @@ def _read_back(reader: LogReader, namespace: str, positions: Sequence[int]) -> I
 
 
 def _provable(
-    fold: Fold, window: Window, overhead_tokens: int, *, forced: bool, gone: Collection[str] = (),
+    fold: Fold, window: Window, budget: Budget, overhead_tokens: int, *, forced: bool, gone: Collection[str] = (),
     just_read: bool = False,
 ) -> tuple[Plan, frozenset[str]]:  # fmt: skip
     """Plan, and plan again without what the log does not prove to have.
@@ -147,9 +148,7 @@ def _provable(
     """
     unproven: frozenset[str] = frozenset()
     while True:
-        planned = plan(
-            window, fold.budget, overhead_tokens=overhead_tokens, forced=forced, gone=gone, unproven=unproven
-        )
+        planned = plan(window, budget, overhead_tokens=overhead_tokens, forced=forced, gone=gone, unproven=unproven)
         leaving = [item for departure in planned.leaves for item in departure.items if item.id not in unproven]
         if just_read:
             leaving = [item for item in leaving if fold.shown[item.id].event.artifact is not None]
@@ -171,7 +170,7 @@ def _reflect(fold: Fold, space: Space, leaves: Sequence[Departure]) -> Reflectio
     asked = questions(texts, QUESTIONS)
     if not asked:
         return None
-    recalled = [_is_recalled(space, fold.session, question) for question in asked]
+    recalled = _recalled(space, fold.session, asked)
     expanded = [_is_expanded(space, question) for question in asked]
     missed = tuple(
         question
@@ -182,11 +181,16 @@ def _reflect(fold: Fold, space: Space, leaves: Sequence[Departure]) -> Reflectio
     return Reflection(len(asked), sum(recalled), sum(expanded), missed, seconds)
 
 
-def _is_recalled(space: Space, session: str, question: Question) -> bool:
+def _recalled(space: Space, session: str, asked: Sequence[Question]) -> list[bool]:
+    """Say which strings one recall of all of them finds again."""
     query = Query(
-        question.string, Scope(sessions=(session,)), hits_max=QUESTION_HITS_MAX, deadline_ms=QUESTION_DEADLINE_MS,
+        "\n".join(question.string for question in asked), Scope(sessions=(session,)), hits_max=QUESTION_HITS_MAX,
+        deadline_ms=QUESTION_DEADLINE_MS,
     )  # fmt: skip
-    return any(hit.pointer == f"fh:{question.id}" or question.string in hit.exact for hit in recall(space, query))
+    hits = recall(space, query)
+    pointers = {hit.pointer for hit in hits}
+    exact = {string for hit in hits for string in hit.exact}
+    return [f"fh:{question.id}" in pointers or question.string in exact for question in asked]
 
 
 def _is_expanded(space: Space, question: Question) -> bool:

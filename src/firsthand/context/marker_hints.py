@@ -31,6 +31,7 @@ _TOKENS = re.compile(
 )
 _HASH = re.compile(r"(?=[^\d]*\d)[0-9a-fA-F-]{7,}|(?=(?:[^\d]*\d){3})(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[\w.-]{16,}")
 _POINTERS = re.compile(r"\bfh:[0-9A-Za-z]{1,26}(?:\.\.[0-9A-Za-z]{1,26})?")  # in the words of who cites: no topics
+_ESCAPES = re.compile(r"\\(?:(\\)|u[0-9a-fA-F]{4}|.)")
 _JOINT = re.compile(r"[a-z\d][A-Z]|\w[_.]\w")
 _EDGES = "._-'\u2019/\\+"
 _DROPPED = frozenset(
@@ -55,7 +56,10 @@ def terms(text: str) -> tuple[str, ...]:
     counts: dict[str, int] = {}
     scores: dict[str, float] = {}
     plain = ""
-    for match in _TOKENS.finditer(_POINTERS.sub(" ", _read(text))):
+    read = _read(text)
+    if read.lstrip()[:1] in ("{", "["):  # JSON, whose escapes would stick to words: \tthis, \nAvailable
+        read = _ESCAPES.sub(lambda escape: escape[1] or " ", read)
+    for match in _TOKENS.finditer(_POINTERS.sub(" ", read)):
         term = match[0]
         if term in counts:
             counts[term] += 1

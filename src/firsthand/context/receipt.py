@@ -249,6 +249,7 @@ def _named(missed: Sequence[Question]) -> str:
 # JSON ----------------------------------------------------------------------------------------------
 
 VERSION = 1
+_BUDGET = fields(Budget)[:5]  # what a settled budget has
 
 
 def to_json(receipt: Receipt) -> bytes:
@@ -257,7 +258,7 @@ def to_json(receipt: Receipt) -> bytes:
     data: dict[str, Any] = {
         "receipt": VERSION,
         "cycle": receipt.cycle,
-        "budget": [getattr(budget, name) for name in fields(budget)],
+        "budget": [getattr(budget, name) for name in _BUDGET],
         "tokens": [receipt.tokens_before, receipt.tokens_after, receipt.tokens_target, receipt.overhead_tokens],
         "left": [[getattr(span, name) for name in fields(span)] for span in receipt.left],
         "left_rest": _rest_out(receipt.left_rest),
@@ -295,7 +296,7 @@ def _receipt_in(read: dict[str, Any]) -> Receipt:
     before, after, target, overhead = map(_number, _list(read["tokens"]))
     return Receipt(
         cycle=_number(read["cycle"]),
-        budget=Budget(*_list(read["budget"])[: len(fields(Budget))]),  # the first edition wrote one number more
+        budget=Budget(*_list(read["budget"])[: len(_BUDGET)]),  # the first edition wrote one number more
         overhead_tokens=overhead,
         tokens_before=before,
         tokens_after=after,

@@ -74,13 +74,14 @@ class SessionWindow:
         if format is not None:
             formats.named(format)
         space = session.space
-        size = budget if isinstance(budget, Budget) else Budget(budget)
+        size = (budget if isinstance(budget, Budget) else Budget(budget)).settled
         self._space, self._session, self._format = space, session, format
         self._counts_by_format = counter is None
         first = counter or counter_of(format or self._format_of_first())
         self._fold = Fold(space.log.reader, space.namespace, session.name, size, first, self._shed)
         self._left: list[Left] = []
         self._given: caller_list.CallerList | None = None
+        self._surplus = 0  # how many tokens fewer the last request had than it was counted at
         self._gone: frozenset[str] = frozenset()  # what the caller's list no longer has, until the next receipt
         limits = pull if isinstance(pull, PullLimits) else limits_of(size)
         self._pull = None if not pull else Pull(
@@ -268,6 +269,26 @@ class SessionWindow:
         self._follow()
         return self._pull.answer(call, visible=() if repeats else self._visible(), turn=self._turn())
 
+    def usage(self, input_tokens: int) -> None:
+        """Take what the provider says that the last request had, so that the estimate uses the budget whole.
+
+        What was sent counts as reported from then on, and only what is new since is estimated.
+
+        Raises:
+            InvalidArgument: it is no number of tokens, or nothing was requested yet.
+        """
+        if (
+            isinstance(input_tokens, bool)
+            or not isinstance(input_tokens, int)
+            or input_tokens < 1
+            or self._last is None
+        ):
+            raise InvalidArgument(
+                f"usage is the number of input tokens of the last request, all that was read from a cache included; "
+                f"got {input_tokens!r}{'' if self._last else ' before any request'}"
+            )
+        self._surplus = self._last.tokens - input_tokens
+
     def pack(self, tokens_max: int = TOKENS_MAX, *, preamble: str = "", cues: str = "", recall: str = "") -> Pack:
         """Make the push pack: what stands for the whole session in a few thousand tokens, as text and as messages.
 
@@ -348,11 +369,13 @@ class SessionWindow:
         self._last = anatomy = replace(anatomy, pointer=f"fh:{record.id}")
         receipt = made.receipt if made else None
         notes = (*composed.notes, *self._over(anatomy), *self._shortened(), *self.faults)
-        return Request(composed.body, anatomy.tokens, anatomy, receipt, notes, self._excess(anatomy))
+        return Request(
+            composed.body, anatomy.tokens - self._surplus, anatomy, receipt, notes, self._excess(anatomy)
+        )  # fmt: skip
 
     def _over(self, anatomy: anatomies.Anatomy) -> Iterator[str]:
         """Say what exceeds the budget, since what is sent beside the window is no item and is not cut either."""
-        most, inside = self.budget.tokens_max, self._fold.tokens
+        most, inside = self.budget.tokens_max + self._surplus, self._fold.tokens
         if anatomy.tokens > most:
             beside = max(0, anatomy.tokens - inside)
             yield (
@@ -369,7 +392,7 @@ class SessionWindow:
 
     def _excess(self, anatomy: anatomies.Anatomy) -> tuple[Item, ...]:
         """Name the items that must stay, when the budget is exceeded with them."""
-        if anatomy.tokens <= self.budget.tokens_max:
+        if anatomy.tokens - self._surplus <= self.budget.tokens_max:
             return ()
         beside = max(0, anatomy.tokens - self._fold.tokens)
         return plan(self._fold.window, self.budget, overhead_tokens=beside).excess
@@ -381,11 +404,15 @@ class SessionWindow:
             self._fold.adopt(made.window, made.receipt, str(made.draft.id))
             self._left = []
             self._gone = frozenset()
+            self._surplus = self._surplus * made.receipt.tokens_after // max(1, made.receipt.tokens_before)
         self._fold.passed(appended[-1].position)
 
     def _compact(self, *, forced: bool) -> Compacted | None:
         beside = overhead(self._fold, self.format, self._definitions(), Effect(self._space))
-        return compact(self._fold, self._space, beside, earlier=self._left, forced=forced, gone=self._gone)
+        budget = replace(self.budget, tokens_max=max(1, self.budget.tokens_max + self._surplus))
+        return compact(
+            self._fold, self._space, budget, beside, earlier=self._left, forced=forced, gone=self._gone
+        )  # fmt: skip
 
     def _shed(self, fold: Fold) -> None:
         """Keep a long session that is read for the first time from filling the memory; one receipt tells what left."""
