@@ -199,6 +199,11 @@ class Loop:
         """Ask the memory anything else; after a fault give ``otherwise``."""
         return self._safely(where, lambda: question(self._host_memory()), otherwise)
 
+    def search(self, query: str) -> str:
+        """Recall from the whole namespace: fenced, with what was found, or why nothing was."""
+        failed = "the memory could not be searched now; go on without it"
+        return self.ask("recall", lambda memory: memory.fenced(memory.recall(query)), failed)
+
     # the end -------------------------------------------------------------------------------------------
 
     def end(self) -> str:
@@ -339,6 +344,7 @@ class AsyncLoop(Awaited[Loop]):
     say = Verb(Loop.say)
     compact = Verb(Loop.compact)
     call = Verb(Loop.call)
+    search = Verb(Loop.search)
     end = Verb(Loop.end)
     close = Verb(Loop.close)
 
@@ -370,7 +376,7 @@ class Loops:
             "counter": counter,
         }  # fmt: skip
         self._lock = threading.RLock()
-        self._loops: OrderedDict[str, Loop] = OrderedDict()
+        self._loops: OrderedDict[tuple[str | None, str], Loop] = OrderedDict()
 
     def __enter__(self) -> Self:
         return self
@@ -378,15 +384,16 @@ class Loops:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def loop(self, thread: str) -> Loop:
-        """Give the session of a thread."""
+    def loop(self, thread: str, namespace: str | None = None) -> Loop:
+        """Give the session of a thread, in the namespace of all or another one."""
+        options = self._options if namespace is None else self._options | {"namespace": namespace}
         with self._lock:
-            if thread not in self._loops:
-                self._loops[thread] = Loop(session=thread, **self._options)
-            self._loops.move_to_end(thread)
+            if (namespace, thread) not in self._loops:
+                self._loops[namespace, thread] = Loop(session=thread, **options)
+            self._loops.move_to_end((namespace, thread))
             if len(self._loops) > THREADS_MAX:
                 self._loops.popitem(last=False)[1].close()
-            return self._loops[thread]
+            return self._loops[namespace, thread]
 
     @property
     def faults(self) -> list[str]:

@@ -1,0 +1,308 @@
+"""Google ADK: a plugin that gives the agents of an app a window, recall and capture, and a memory service.
+
+    runner = Runner(app=App(name="shop", root_agent=agent, plugins=[FirsthandPlugin("notes")]), ...)
+
+    before_model_callback   the contents under the budget: what left stands in markers; the preamble in the system
+                            instruction, what the user's message brings up at the end; recall, expand, task, decide
+    on_event_callback       replies and results into the log, as they come
+    close                   the episodes
+
+The invariant: the session of ADK is never changed; contents that the window shows whole have the very parts that
+came. Each user of an app has a namespace, each agent of a session a session of its own, since agents of one session
+are sent different lists. Nothing here raises for a fault of Firsthand's (`adapters.loop`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+from urllib.parse import quote
+
+from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
+from google.adk.memory.memory_entry import MemoryEntry
+from google.adk.plugins.base_plugin import BasePlugin
+from google.adk.tools.base_tool import BaseTool
+from google.genai import types
+
+from firsthand import InvalidArgument, Memory
+from firsthand.adapters.chat_messages import as_key, calls_of, matched, reply
+from firsthand.adapters.loop import Loop, Loops
+from firsthand.context.tools import TOOLS
+from firsthand.formats.tool_definitions import Tool
+
+HOST = "google-adk"
+
+Dicts = list[tuple[dict[str, Any], list[Any]]]
+
+
+class _Users(Loops):
+    """The sessions of an app's users."""
+
+    host = HOST
+
+    def __init__(self, store: Memory | str | os.PathLike[str] | None, *, namespace: str | None, **options: Any) -> None:
+        if isinstance(store, Memory):
+            if namespace not in {None, store.namespace}:
+                raise InvalidArgument(f"the open memory is of {store.namespace!r}; got namespace={namespace!r}")
+            if namespace is None:
+                raise InvalidArgument(
+                    "an open memory is one namespace, which all users of the app would share; give the path of its "
+                    "store, or namespace=memory.namespace if they may"
+                )
+        super().__init__(store, namespace=namespace, **options)
+        self._is_shared = namespace is not None
+
+    def of(self, thread: str, app_name: str, user_id: str) -> Loop:
+        """Give a session of a user's."""
+        own = f"{quote(app_name, safe='')}/{quote(user_id, safe='@')}"
+        return self.loop(thread, None if self._is_shared else own)
+
+
+class FirsthandPlugin(BasePlugin):
+    """A lossless window, recall and capture for the agents of an app."""
+
+    def __init__(
+        self,
+        store: Memory | str | os.PathLike[str] | None = None,
+        *,
+        namespace: str | None = None,
+        name: str = "firsthand",
+        **options: Any,
+    ) -> None:
+        """Say whose memory it is; the store is opened by the first request.
+
+        Args:
+            store: as for `Memory`; an open memory with its namespace alone.
+            namespace: of all users; None gives each user of each app one of his own, ``APP/USER``.
+            name: ADK's, of the plugin.
+            options: ``agent``, ``budget`` and ``counter`` of `Loops`.
+
+        Raises:
+            InvalidArgument: an open memory was given and no namespace, so that users would share it unasked.
+        """
+        super().__init__(name)
+        self.sessions = _Users(store, namespace=namespace, **options)
+        self._tools = [_MemoryTool(tool, self) for tool in TOOLS]
+
+    @property
+    def faults(self) -> list[str]:
+        """What went wrong so far in the sessions that are open, in sentences."""
+        return self.sessions.faults
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        """Put the contents under the budget, and offer the tools of the memory."""
+        context = callback_context
+        loop = self.of(context.session, context.agent_name, context.branch)
+        await loop.awaited.run(lambda loop: _fit(loop, llm_request, context))
+        if not llm_request.config.response_schema:  # beside which models take no functions
+            llm_request.append_tools([tool for tool in self._tools if tool.name not in llm_request.tools_dict])
+
+    async def on_event_callback(self, *, invocation_context: Any, event: Any) -> None:
+        """Record what an agent or its tools said; the user's message is recorded by the request that has it."""
+        if event.partial or event.author == "user" or not event.content or invocation_context.live_request_queue:
+            return
+        loop = self.of(invocation_context.session, event.author, event.branch)
+        await loop.awaited.add([message for message, _ in _dicts(event.content, _call_ids([event.content], (), ""))])
+
+    async def close(self) -> None:
+        """Write the episodes of the sessions that are open, and let the store go; a later request opens it again."""
+        await asyncio.to_thread(self.sessions.close)
+
+    def of(self, session: Any, agent: str, branch: str | None) -> Loop:
+        """Give the session of an agent in a session of ADK's."""
+        thread = f"{session.id}/{agent}{f'@{branch}' if branch else ''}"
+        return self.sessions.of(thread, session.app_name, session.user_id)
+
+
+class FirsthandMemoryService(BaseMemoryService):
+    """The memory service of a runner: what `load_memory` asks, over all that the log has of a user."""
+
+    def __init__(
+        self,
+        store: Memory | str | os.PathLike[str] | None = None,
+        *,
+        namespace: str | None = None,
+        agent: str = HOST,
+        records: bool = True,
+    ) -> None:
+        """Say whose memory it is; arguments as for `FirsthandPlugin`.
+
+        Args:
+            records: append the sessions that are added; False beside the plugin, which has recorded them.
+        """
+        self.sessions = _Users(store, namespace=namespace, agent=agent)
+        self._records = records
+
+    async def add_session_to_memory(self, session: Any) -> None:
+        """Append what is new in a session."""
+        messages = _of_events(session.events)
+        if self._records:
+            await self.sessions.of(session.id, session.app_name, session.user_id).awaited.sync(messages)
+
+    async def add_events_to_memory(
+        self, *, app_name: str, user_id: str, events: Sequence[Any], session_id: str | None = None, **_: Any
+    ) -> None:
+        """Append events of a session."""
+        if self._records:
+            await self.sessions.of(session_id or "events", app_name, user_id).awaited.add(_of_events(events))
+
+    async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
+        """Recall: one entry, fenced, that says what was found and how far to trust it, or why nothing was."""
+        text = await self.sessions.of("searches", app_name, user_id).awaited.search(query)
+        content = types.Content(role="user", parts=[types.Part(text=text)])
+        return SearchMemoryResponse(memories=[MemoryEntry(content=content, author="firsthand")])
+
+    async def close(self) -> None:
+        """Write the episodes of the sessions that were added, and let the store go."""
+        await asyncio.to_thread(self.sessions.close)
+
+
+class _MemoryTool(BaseTool):
+    """One of recall, expand, task and decide."""
+
+    def __init__(self, tool: Tool, plugin: FirsthandPlugin) -> None:
+        super().__init__(name=tool.name, description=tool.description)
+        self._parameters, self._plugin = dict(tool.parameters), plugin
+
+    def _get_declaration(self) -> Any:
+        return types.FunctionDeclaration(
+            name=self.name, description=self.description, parameters_json_schema=self._parameters
+        )
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: Any) -> str:
+        loop = self._plugin.of(tool_context.session, tool_context.agent_name, tool_context.branch)
+        return await loop.awaited.call(self.name, args)
+
+
+# a request -------------------------------------------------------------------------------------------------
+
+
+def _fit(loop: Loop, request: Any, context: Any) -> None:
+    """Put a request under the budget, with what the session is told."""
+    config, ids = request.config, _call_ids(request.contents, context.session.events, context.agent_name)
+    came = [pair for content in request.contents for pair in _dicts(content, ids)]
+    system = config.system_instruction if isinstance(config.system_instruction, str) else ""
+    sent = loop.fit([message for message, _ in came], tools=_functions(config.tools), system=system)
+    request.contents = [*_restored(sent, came)]
+    request.append_instructions([preamble] if (preamble := loop.opening()) else [])
+
+
+def _call_ids(contents: Sequence[Any], events: Sequence[Any], agent: str) -> dict[int, str]:
+    """Name the calls and results among contents, by the ``id`` of their parts; ADK leaves the names out of a request.
+
+    What it leaves out stands in the agent's events; the newest call there is the newest in the request.
+    """
+    known: dict[str, list[str]] = {}
+    for event in events:
+        for call in event.get_function_calls() if event.author == agent else ():
+            known.setdefault(as_key({"name": call.name, "args": call.args}), []).append(call.id or "")
+    parts = [part for content in contents for part in content.parts or ()]
+    names: dict[int, str] = {}
+    for number, part in reversed([*enumerate(part for part in parts if part.function_call)]):
+        call = part.function_call
+        earlier = known.get(as_key({"name": call.name, "args": call.args}))
+        name = earlier.pop() if earlier else ""
+        names[id(part)] = call.id or name or f"{call.name}-{number}"
+    waiting: list[tuple[str, str]] = []
+    for part in parts:
+        if part.function_call:
+            waiting.append((part.function_call.name, names[id(part)]))
+        elif result := part.function_response:
+            place = next((at for at, (name, _) in enumerate(waiting) if name == result.name), None)
+            named = waiting.pop(place)[1] if place is not None else f"{result.name}-result"
+            names[id(part)] = result.id or named
+    return names
+
+
+def _dicts(content: Any, ids: Mapping[int, str]) -> Dicts:
+    """Write a content as the log has it, each message with the parts that it was written from."""
+    parts = content.parts or []
+    if content.role == "model":
+        texts = [part for part in parts if part.text and not part.thought]
+        calls = [part for part in parts if part.function_call]
+        written = reply(
+            "".join(part.text for part in texts),
+            [(ids[id(part)], part.function_call.name, json.dumps(part.function_call.args or {})) for part in calls],
+            [part.text for part in parts if part.thought],
+            [_plain(part) for part in parts if part not in texts and part not in calls],
+        )
+        return [(written, parts)] if parts else []
+    results: Dicts = [(_result(part, ids[id(part)]), [part]) for part in parts if part.function_response]
+    if not (others := [part for part in parts if not part.function_response]):
+        return results
+    is_text = len(others) == 1 and others[0].text is not None
+    return [*results, ({"role": "user", "content": others[0].text if is_text else [*map(_item, others)]}, others)]
+
+
+def _result(part: Any, identifier: str) -> dict[str, Any]:
+    response = part.function_response.response or {}
+    is_text = response.keys() == {"result"} and isinstance(response["result"], str)
+    text = response["result"] if is_text else json.dumps(response, ensure_ascii=False, default=repr)
+    files = {"blocks": [_plain(file) for file in part.function_response.parts]} if part.function_response.parts else {}
+    return {"role": "tool", "tool_call_id": identifier, "content": text, **files}
+
+
+def _item(part: Any) -> dict[str, Any]:
+    """Write a piece of a user's message."""
+    return {"type": "text", "text": part.text} if part.text is not None else {"type": "file", "file": _plain(part)}
+
+
+def _plain(part: Any) -> Any:
+    return part.model_dump(mode="json", exclude_none=True)
+
+
+def _restored(sent: Sequence[Mapping[str, Any]], came: Dicts) -> Iterator[Any]:
+    """Give the contents to send; results that follow each other are one content, as models want them."""
+    known = {name: part for message, parts in came for name, part in _pieces(message, parts)}
+    pairs = matched((message for message in sent if message["role"] != "system"), came)
+    for is_result, group in groupby(pairs, lambda pair: pair[0]["role"] == "tool"):
+        pieces = [(message, parts or _made(message, known)) for message, parts in group]
+        if is_result:
+            yield types.Content(role="user", parts=[part for _, parts in pieces for part in parts])
+        else:
+            for message, parts in pieces:
+                yield types.Content(role="model" if message["role"] == "assistant" else "user", parts=parts)
+
+
+def _pieces(message: Mapping[str, Any], parts: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """Name the parts of a message that one which the window made may show again."""
+    if message["role"] == "tool":
+        yield f"result {message['tool_call_id']}", parts[0]
+    elif message["role"] == "user":
+        yield from ((as_key(_item(part)), part) for part in parts)
+    else:
+        calls = (part for part in parts if part.function_call)
+        yield from ((f"call {name}", part) for (name, _, _), part in zip(calls_of(message), calls, strict=True))
+
+
+def _made(message: Mapping[str, Any], known: Mapping[str, Any]) -> list[Any]:
+    """Write a message that the window made as parts, with those that came."""
+    content = message.get("content") or ""
+    if message["role"] == "tool":
+        result = known[f"result {message['tool_call_id']}"].function_response
+        response = types.FunctionResponse(id=result.id, name=result.name, response={"result": content})
+        return [types.Part(function_response=response)]
+    pieces = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    texts = [known.get(as_key(piece)) or types.Part(text=piece.get("text", "")) for piece in pieces if content]
+    return [*texts, *(known[f"call {name}"] for name, _, _ in calls_of(message))]
+
+
+def _functions(tools: Sequence[Any] | None) -> list[dict[str, Any]]:
+    """Give the agent's own tools, which count against the budget."""
+    declared = [each for tool in tools or () for each in getattr(tool, "function_declarations", None) or ()]
+    return [
+        {"type": "function", "function": {
+            "name": each.name, "description": each.description or "",
+            "parameters": each.parameters_json_schema or (_plain(each.parameters) if each.parameters else {})}}
+        for each in declared
+    ]  # fmt: skip
+
+
+def _of_events(events: Sequence[Any]) -> list[dict[str, Any]]:
+    contents = [event.content for event in events if event.content and not event.partial]
+    ids = _call_ids(contents, (), "")
+    return [message for content in contents for message, _ in _dicts(content, ids)]
