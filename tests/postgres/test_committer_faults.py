@@ -9,7 +9,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import psycopg
@@ -19,13 +21,14 @@ from firsthand import moment
 from firsthand.errors import AppendError, StoreBusy
 from firsthand.event import Draft, Kind
 from firsthand.log.postgres import connection
+from firsthand.log.postgres.committer import HELD_MAX, Committer
 from firsthand.log.postgres.log import PostgresLog
 from firsthand.log.postgres.reader import number_of
 from firsthand.log.postgres.tenant import Ticket
 from firsthand.log.prepare import Batch
 from firsthand.pointer import parse
 
-WAIT_S = 60.0
+WAIT_S, HOLD_S, LATE_S = 60.0, 4.0, 1.0
 
 
 def started(work: Any, *arguments: Any) -> Future:
@@ -78,16 +81,16 @@ def test_an_interrupted_thread_leaves_nobody_waiting(dsn):
     clock = Clock()
     log = PostgresLog(dsn, clock=clock)
 
-    def append(text: str) -> str:
+    def outcome_of(text: str) -> str:
         try:
             log.append(note(text), namespace="shop", session="s")
         except (KeyboardInterrupt, StoreBusy) as error:
             return type(error).__name__
         return "acknowledged"
 
-    first = started(append, "first")
+    first = started(outcome_of, "first")
     assert clock.read.wait(WAIT_S)
-    others = [started(append, str(number)) for number in range(4)]
+    others = [started(outcome_of, str(number)) for number in range(4)]
     time.sleep(0.3)  # they have all come, and wait
     clock.go.set()
     outcomes = [other.result(WAIT_S) for other in others]
@@ -268,26 +271,98 @@ def test_half_a_payload_is_not_taken_for_a_whole_one(server, dsn, database, engi
     assert_whole(engine)
 
 
-def test_a_head_that_others_hold_stops_nobody_else(server, dsn, database):
-    """While another process holds one namespace's head, appends to others are acknowledged between the waits for it.
+@contextmanager
+def holding(server: Any, database: str, *names: str) -> Iterator[dict[str, psycopg.Connection]]:
+    """Hold the heads of some namespaces, as another process that does not go on would."""
+    with ExitStack() as stack:
+        holders = {name: stack.enter_context(psycopg.connect(server.dsn("postgres", database))) for name in names}
+        for name, db in holders.items():
+            db.execute("SELECT FROM firsthand.namespace WHERE namespace = %s FOR UPDATE", (number_of(name),))
+        yield holders
+        for db in holders.values():
+            db.rollback()
 
-    What comes during such a wait waits for its end: each is twice the last one, at most 12.8 s where the limit is 30 s.
 
-    Fails on: a commit that waits for that head with the others in it, or until it is free.
+def append(log: PostgresLog, text: str, name: str = "shop") -> int:
+    """Append a note, and give its position."""
+    return log.append(note(text), namespace=name, session="s")[0].position
+
+
+def test_a_head_that_others_hold_delays_its_own_namespace_alone(server, dsn, database):
+    """While another process holds a head, appends to other namespaces do not wait for it; its own come in order.
+
+    Fails on: one thread that commits for all and waits for that head, however briefly at first.
+    """
+    log, others, ended = PostgresLog(dsn, timeout_s=WAIT_S), ("before", "zoo", "new"), threading.Event()
+
+    def longest_s(name: str) -> float:
+        seconds = []
+        while not ended.wait(0.01):
+            begun = time.monotonic()
+            append(log, "x", name)
+            seconds.append(time.monotonic() - begun)
+        return max(seconds)
+
+    for name in ("shop", "before", "zoo"):
+        append(log, "first", name)
+    with holding(server, database, "shop"):
+        appending, late = [started(longest_s, name) for name in others], []
+        for number in range(6):
+            late.append(started(append, log, f"late {number}"))
+            time.sleep(HOLD_S / 6)
+        assert not any(each.done() for each in late)
+        ended.set()
+        assert max(each.result(WAIT_S) for each in appending) < LATE_S
+    assert [each.result(WAIT_S) for each in late] == [*range(2, 8)]
+    assert texts(log) == ["first", *(f"late {number}" for number in range(6))]
+    assert all(log.verify(namespace=name).problems == () for name in ("shop", *others))
+    log.close()
+
+
+def test_more_heads_than_places_are_waited_for_in_turn(server, dsn, database):
+    """With more heads held than connections wait for them, one that is free again, and any other, is appended to.
+
+    Fails on: a connection for each head, a place that one head has until its time is over, a leader that goes on for
+    others though its own append is done.
+    """
+    names, log = [f"n{number}" for number in range(2 * HELD_MAX)], PostgresLog(dsn, timeout_s=WAIT_S)
+    for name in (*names, "shop"):
+        append(log, "first", name)
+    with holding(server, database, *names) as holders, psycopg.connect(server.dsn("postgres", database)) as db:
+        late = {name: started(append, log, "x", name) for name in names}
+        time.sleep(2)
+        for name in reversed(names[1:]):
+            holders[name].rollback()
+            append(log, "second")
+            assert late.pop(name).result(WAIT_S / 6) == 2
+            waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = %s"
+            assert db.execute(waiting, (database,)).fetchone()[0] <= HELD_MAX
+        assert not late[names[0]].done()
+    assert late[names[0]].result(WAIT_S) == 2
+    assert all(log.verify(namespace=name).problems == () for name in (*names, "shop"))
+    log.close()
+
+
+def test_an_interrupted_thread_leaves_the_wait_for_a_head_to_the_next(server, dsn, database, monkeypatch):
+    """The thread that waits for a held head is interrupted: the others of its namespace are appended, each once.
+
+    Fails on: a namespace whose tickets wait for a thread that is gone.
     """
     log = PostgresLog(dsn, timeout_s=WAIT_S)
-    for name in ("shop", "before", "zoo"):
-        log.append(note("first"), namespace=name, session="s")
-    with psycopg.connect(server.dsn("postgres", database)) as db:
-        db.execute("SELECT FROM firsthand.namespace WHERE namespace = %s FOR UPDATE", (number_of("shop"),))
-        late = started(lambda: log.append(note("late"), namespace="shop", session="s"))
-        time.sleep(0.1)
-        for name in ("before", "zoo", "new"):
-            started(lambda name=name: log.append(note("x"), namespace=name, session="s")).result(WAIT_S / 4)
-        assert not late.done()
-        db.rollback()
-    late.result(WAIT_S)
-    assert texts(log) == ["first", "late"]
+    append(log, "first")
+
+    def interrupted(group, wait_s=0.0):
+        if wait_s:
+            monkeypatch.undo()
+            raise KeyboardInterrupt
+        Committer._commit(log._committer, group, wait_s)
+
+    monkeypatch.setattr(log._committer, "_commit", interrupted)
+    with holding(server, database, "shop"):
+        late = [started(append, log, text) for text in "abc"]
+        time.sleep(1)
+    assert sorted(type(each.exception(WAIT_S)).__name__ for each in late) == ["KeyboardInterrupt", *["NoneType"] * 2]
+    assert len(texts(log)) == 3
     assert_whole(log)
     log.close()
 
@@ -298,7 +373,7 @@ def test_what_is_committed_apart_and_what_is_led_make_one_chain(engine):
     Fails on: sessions that were read for one head and taken for those of another.
     """
 
-    def append(number: int) -> None:
+    def append_all(number: int) -> None:
         for count in range(40):
             text = f"{number} {count}"
             if number % 2:
@@ -306,22 +381,22 @@ def test_what_is_committed_apart_and_what_is_led_make_one_chain(engine):
             else:
                 engine.append_with(lambda _: None, note(text)[0], namespace="shop", session=f"s{count % 7}")
 
-    for each in [started(append, number) for number in range(6)]:
+    for each in [started(append_all, number) for number in range(6)]:
         each.result(WAIT_S)
     assert sorted(texts(engine)) == sorted(f"{number} {count}" for number in range(6) for count in range(40))
     assert_whole(engine)
 
 
 def test_a_head_that_is_held_too_long_fails_its_own_appends(server, dsn, database):
-    """An append whose namespace is held for longer than the time limit is told so, and can be made again."""
+    """Appends whose namespace is held for longer than the time limit are refused in time and say what to do."""
     log = PostgresLog(dsn, timeout_s=1)
-    log.append(note("first"), namespace="shop", session="s")
-    with psycopg.connect(server.dsn("postgres", database)) as db:
-        db.execute("SELECT FROM firsthand.namespace WHERE namespace = %s FOR UPDATE", (number_of("shop"),))
-        error = started(lambda: log.append(note("late"), namespace="shop", session="s")).exception(WAIT_S / 4)
-        assert isinstance(error, StoreBusy)
-    submit(log, error.batch)
-    assert texts(log) == ["first", "late"]
+    append(log, "first")
+    with holding(server, database, "shop"):
+        errors = [late.exception(WAIT_S / 4) for late in [started(append, log, text) for text in "abc"]]
+    assert all(isinstance(error, StoreBusy) and "retry with the same ids" in str(error) for error in errors)
+    for error in errors * 2:
+        submit(log, error.batch)
+    assert sorted(texts(log)) == ["a", "b", "c", "first"]
     assert_whole(log)
     log.close()
 
@@ -342,7 +417,7 @@ def test_an_interruption_settles_those_who_joined_late(dsn):
     )
     log._committer._waiting.append(late)
     with pytest.raises(KeyboardInterrupt):
-        log._committer._commit([first], apart=True)
+        log._committer._commit([first], 1.0)
     assert [type(ticket.error) for ticket in (first, late)] == [StoreBusy] * 2
     assert texts(log) == []
     assert_whole(log)

@@ -3,10 +3,13 @@
     tickets -> what is new of them, chained to sessions and rolled onto the head -> `append` -> settled
 
 Whoever comes while a commit is under way waits for the next one, which carries all that have come: one sync for
-many. The owner of the first one that waits leads it, so nobody waits for two commits after their own. What has further
-work (`Ticket.also`), which may take long, is committed apart, on its owner's own thread and connection. Two writers of
+many. The owner of the first one that waits leads it, so nobody waits for two commits after their own. Two writers of
 one namespace in different processes meet at the head: who read an old one finds it moved, waits its turn to hold it,
 reads what came and hashes again, with all that have come by then.
+
+What may take long is committed apart, on its owner's own thread and one of a few connections: further work
+(`Ticket.also`), and a namespace whose head others hold. All that come for such a namespace wait for the first of them,
+and the others of the process for none of it.
 
 The invariant: a ticket is settled when its events are on disk, or when it is refused; of its batches all or none are
 there.
@@ -16,6 +19,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
@@ -26,7 +30,7 @@ from firsthand.errors import AppendError, FirsthandError, KeyMissing, StoreBusy,
 from firsthand.log.results import Appended
 from firsthand.moment import Moment
 
-from .connection import Connections, enter, translated
+from .connection import Connections, enter
 from .deadline import LONG_S, Connection
 from .seal import Seal
 from .tenant import Row, Tenant, Ticket, Work, ask_sessions, is_written, known_ids, read_sessions
@@ -36,11 +40,15 @@ TENANTS_KEPT = 10_000
 GROUP_TICKETS_MAX = 256
 GROUP_BYTES_MAX = 8 * 1024 * 1024
 TRIES_MAX = 20
-APART_MAX = 3
-"""So many connections at most are with what is committed apart; the others of the pool are for all else."""
-BRIEF_S = 0.2
-"""A wait for a head that others hold: `append_1` waits for so long, and each wait of `_alone` is twice the last one."""
+APART_MAX, HELD_MAX = 3, 2
+"""So many connections at most do further work, and wait for heads; the others of the pool are for all else."""
+BRIEF_S, TURN_S, PAUSE_S = 0.2, 1.0, 0.01
+"""A head is waited for with the others of a group (`append_1` waits so long, too), then in turns with a pause."""
+PATIENCE = 0.8
+"""This part of the time limit: the server says that a head is held before it counts as silent."""
 _WAIT = "SET LOCAL lock_timeout = {:d}"
+_INTERRUPTED = StoreBusy("PostgreSQL: the commit was interrupted; retry with the same ids.")
+_HELD = "another transaction, of a process that pg_blocking_pids names, has held this namespace's head"
 _UNFIT = (errors.UniqueViolation, errors.PipelineAborted)
 
 _OF_ONE = (AppendError, StoreDamaged, StoreFull, StoreMoved, KeyMissing)
@@ -57,8 +65,9 @@ class Committer:
     def _begin(self) -> None:
         self._guard = threading.Lock()
         self._waiting: list[Ticket] = []
-        self._places = threading.Semaphore(APART_MAX)
+        self._places = {True: threading.Semaphore(APART_MAX), False: threading.Semaphore(HELD_MAX)}
         self._leader: Ticket | None = None
+        self._held: dict[int, Ticket] = {}  # by namespace whose head others hold: who waits for it
         self._tenants: dict[int, Tenant] = {}  # the one that was used last stands last
         self._pid = os.getpid()
 
@@ -72,52 +81,81 @@ class Committer:
         if self._pid != os.getpid():  # after a fork: who leads, and who waits, stayed in the parent
             self._begin()
         if ticket.also is not None:
-            self._apart(ticket)
+            self._apart(ticket, LONG_S)
         else:
-            self._queue(ticket)
+            self._queue(ticket, self._connections.timeout_s * PATIENCE)
         if ticket.error is not None:
             raise ticket.error
         assert ticket.result is not None
         return ticket.result
 
-    def _queue(self, ticket: Ticket) -> None:
-        """Wait for a commit, or lead it."""
+    def _queue(self, ticket: Ticket, patience_s: float) -> None:
+        """Wait for a commit, or lead one, or wait for the head for all of a namespace."""
+        until = time.monotonic() + patience_s
         try:
             with self._guard:
                 self._waiting.append(ticket)
-                self._leader = self._leader or ticket
-            if self._leader is not ticket:
-                ticket.woken.wait()
-            if not ticket.settled:
-                self._lead()
+                if ticket.namespace not in self._held:
+                    self._leader = self._leader or ticket
+            while not ticket.settled:
+                if self._leader is ticket:
+                    group: list[Ticket] = []
+                    self._join(group)
+                    self._commit(group)
+                    self._leave(ticket)
+                elif self._held.get(ticket.namespace) is ticket:
+                    self._apart(ticket, until - time.monotonic())
+                else:  # whatever changes, the flag is set after it
+                    ticket.woken.wait()
+                    ticket.woken.clear()
         finally:
+            if not ticket.settled:  # this thread is interrupted, and nobody is to wait for it
+                ticket.settle(_INTERRUPTED)
             self._leave(ticket)
 
-    def _apart(self, ticket: Ticket) -> None:
-        """Commit a ticket on a connection of its own, once a place is free."""
-        if not self._places.acquire(timeout=LONG_S):
-            ticket.settle(StoreBusy("PostgreSQL: other long work is under way; retry later."))
-            return
-        try:
-            self._commit([ticket], apart=True)
-        finally:
-            self._places.release()
-
-    def _lead(self) -> None:
-        """Commit for all that wait."""
-        group: list[Ticket] = []
-        self._join(group)
-        self._commit(group)
+    def _apart(self, ticket: Ticket, patience_s: float) -> None:
+        """Commit a ticket on a connection of its own, once a place is free; a head that is held is tried in turns."""
+        long, limit_s = ticket.also is not None, self._connections.timeout_s * PATIENCE
+        until = time.monotonic() + patience_s
+        while (left_s := until - time.monotonic()) > 0 and self._places[long].acquire(timeout=left_s):
+            try:
+                self._commit([ticket], limit_s if long else min(left_s, TURN_S))
+            finally:
+                self._places[long].release()
+            if ticket.settled:
+                return
+            time.sleep(PAUSE_S)  # who waits for the place has it
+        busy = "other long work is under way" if long else f"{_HELD} for {limit_s:g} s"
+        ticket.settle(StoreBusy(f"PostgreSQL: {busy}. Nothing was kept: retry with the same ids."))
 
     def _leave(self, ticket: Ticket) -> None:
-        """Let the next one lead; also where a thread is interrupted while it waits."""
+        """Let another one lead, and another one wait for a head; also where a thread is interrupted while it waits."""
+        key = ticket.namespace
         with self._guard:
-            if not ticket.settled and ticket in self._waiting:
+            if ticket.settled and ticket in self._waiting:
                 self._waiting.remove(ticket)
-            if self._leader is ticket:
-                self._leader = self._waiting[0] if self._waiting else None
+            if ticket.settled and self._held.get(key) is ticket:
+                del self._held[key]
+                if ticket.result is None:
+                    self._hold(key, [other for other in self._waiting if other.namespace == key])
+            if self._leader in (ticket, None):
+                self._leader = next((other for other in self._waiting if other.namespace not in self._held), None)
                 if self._leader is not None:
                     self._leader.woken.set()
+
+    def _set_aside(self, key: int, group: list[Ticket]) -> None:
+        """Take out of a group what waits for a head that others hold."""
+        with self._guard:
+            tickets = [ticket for ticket in _unsettled(group) if ticket.namespace == key]
+            self._waiting[:0] = tickets
+            self._hold(key, tickets)
+            group[:] = [ticket for ticket in group if ticket not in tickets]
+
+    def _hold(self, key: int, tickets: list[Ticket]) -> None:
+        """Have the owner of the first ticket wait for their head, unless another one does."""
+        if tickets and (first := self._held.setdefault(key, tickets[0])) in self._waiting:
+            self._waiting.remove(first)
+            first.woken.set()
 
     def _join(self, group: list[Ticket], namespace: int | None = None) -> None:
         """Take tickets that wait into a group, in order, up to its limits: of one namespace, or all."""
@@ -128,72 +166,58 @@ class Committer:
                 if group and (size >= GROUP_BYTES_MAX or len(group) >= GROUP_TICKETS_MAX):
                     left += self._waiting[number:]
                     break
-                if namespace is None or ticket.namespace == namespace:
+                if ticket.namespace == namespace or (namespace is None and ticket.namespace not in self._held):
                     size += ticket.size_bytes
                     group.append(ticket)
                 else:
                     left.append(ticket)
             self._waiting = left
 
-    def _commit(self, group: list[Ticket], *, apart: bool = False) -> None:
-        """Commit a group, or tickets of one namespace; all are settled in the end, also those that `_alone` joins."""
+    def _commit(self, group: list[Ticket], wait_s: float = 0) -> None:
+        """Commit a group, or one apart whose head is waited for; all are settled in the end, or set aside."""
         try:
             with self._connections.use() as db:
-                if apart:
-                    self._alone(db, [*group], group, self._connections.timeout_s * 0.8)
-                else:
-                    self._settle(db, group)
+                self._settle(db, group, wait_s)
         except FirsthandError as error:
-            for ticket in group:
-                self.forget(ticket.namespace)
+            with self._guard:  # what is known of them is read again
+                for ticket in group:
+                    self._tenants.pop(ticket.namespace, None)
             left = _unsettled(group)
             if isinstance(error, _OF_ONE) and len(left) > 1:
                 for ticket in left:
-                    self._commit([ticket], apart=apart)
+                    self._commit([ticket], wait_s)
                 return
             for ticket in left:
                 ticket.settle(error)
         finally:
             for ticket in _unsettled(group):  # this thread was interrupted, or has a fault of ours, which it raises
-                ticket.settle(StoreBusy("PostgreSQL: the commit was interrupted; retry with the same ids."))
+                ticket.settle(_INTERRUPTED)
 
-    def _settle(self, db: Connection, group: list[Ticket]) -> None:
-        """Commit what fits together, then each namespace alone: one whose head others hold after all that come."""
-        waits: dict[int, float] = {}  # how long each was waited for in vain, at last
-        try:
+    def _settle(self, db: Connection, group: list[Ticket], wait_s: float) -> None:
+        """Commit what fits together, then each namespace alone; one whose head others hold is set aside."""
+        if not wait_s:
             self._together(db, group)
-        except errors.LockNotAvailable:
-            for ticket in group:
-                self.forget(ticket.namespace)
-        while left := _unsettled(group):
-            key = min({ticket.namespace for ticket in left}, key=lambda key: (waits.get(key, 0), key))
-            mine = [ticket for ticket in left if ticket.namespace == key]
-            wait = waits[key] * 2 if key in waits else BRIEF_S
+        by_key = _by_namespace(_unsettled(group))
+        for key in sorted(by_key):
             try:
-                self._alone(db, mine, group, wait)
-            except errors.LockNotAvailable as error:
-                self.forget(key)
-                waits[key] = wait
-                if wait > self._connections.timeout_s / 4:  # all its waits come to twice the last one
-                    for ticket in _unsettled(group):
-                        if ticket.namespace == key:
-                            ticket.settle(translated(error))
-                group[:] = _unsettled(group)
-                self._join(group)
+                self._alone(db, by_key[key], group, wait_s or BRIEF_S / len(by_key))
+            except errors.LockNotAvailable:
+                if by_key[key][0].also is not None:
+                    raise
+                self._set_aside(key, group)
 
-    def _together(self, db: psycopg.Connection, group: Sequence[Ticket]) -> None:
+    def _together(self, db: psycopg.Connection, group: list[Ticket]) -> None:
         """Commit what is new for sure, of all namespaces in one transaction; what is not settled is judged alone."""
-        by_key: dict[int, list[Ticket]] = {}
-        for ticket in group:
-            by_key.setdefault(ticket.namespace, []).append(ticket)
-        for key, tickets in list(by_key.items()):
-            if any(not ticket.plain for ticket in tickets):
-                del by_key[key]
+        by_key = {key: mine for key, mine in _by_namespace(group).items() if all(ticket.plain for ticket in mine)}
+        if len(by_key) == 1 and (known := self._tenants.get(next(iter(by_key)))) is not None and known.doubted:
+            return  # it shares its commit with none, and is likely to have moved again by then
         tenants = self._read(db, by_key)
         # Locks of heads are taken in the order of their keys everywhere.
-        works = [work for key in sorted(tenants) if (work := self._work(tenants[key], by_key[key]))]
-        while works and (misfit := self._unfit(db, works)) is not None:
-            works.remove(misfit)
+        works = [Work(tenants[key], self._clock(), {}, self._seal) for key in sorted(tenants)]
+        works = [work for work in works if all(work.take(ticket) for ticket in by_key[work.tenant.key])]  # else a retry
+        until = time.monotonic() + 2 * BRIEF_S
+        while works and (misfit := self._unfit(db, works, group)) is not None:  # where several are held, each is tried
+            works = [work for work in works if work is not misfit and time.monotonic() < until]  # alone, more briefly
         for work in works:
             self._done(work)
 
@@ -231,25 +255,24 @@ class Committer:
             read_sessions(sessions, tenants[key], _names(tickets))
         return tenants
 
-    def _work(self, tenant: Tenant, tickets: Sequence[Ticket]) -> Work | None:
-        """Hash tickets onto the head that is known, as if nothing of them were there; None where one may be a retry."""
-        work = Work(tenant, self._clock(), {}, self._seal)
-        return work if all(work.take(ticket) for ticket in tickets) else None
-
-    def _unfit(self, db: psycopg.Connection, works: Sequence[Work]) -> Work | None:
-        """Write all in one transaction, or nothing: then give one that does not fit."""
+    def _unfit(self, db: psycopg.Connection, works: Sequence[Work], group: list[Ticket]) -> Work | None:
+        """Write all in one transaction, or nothing: then give one that does not fit, or is set aside."""
         answers: dict[Work, psycopg.Cursor[Row] | None] = {}
-        if len(works) == 1:
-            with suppress(errors.UniqueViolation):  # something of it is there: a retry, or a conflict
-                answers[works[0]] = works[0].write(db)
-            return _misfit(works, answers)
-        with db.transaction():
-            # An error comes with any later call, and at the latest with the end of the pipeline.
-            with suppress(*_UNFIT), db.pipeline(), suppress(*_UNFIT):
-                for work in works:
-                    answers[work] = work.write(db)
-            if (misfit := _misfit(works, answers)) is not None:
-                raise psycopg.Rollback
+        try:
+            if len(works) == 1:
+                with suppress(errors.UniqueViolation):  # something of it is there: a retry, or a conflict
+                    answers[works[0]] = works[0].write(db)
+                return _misfit(works, answers)
+            with db.transaction():
+                # An error comes with any later call, and at the latest with the end of the pipeline.
+                with suppress(*_UNFIT), db.pipeline(), suppress(*_UNFIT):
+                    for work in works:
+                        answers[work] = work.write(db)
+                if (misfit := _misfit(works, answers)) is not None:
+                    raise psycopg.Rollback
+        except errors.LockNotAvailable:
+            misfit = _misfit(works, answers) or works[0]
+            self._set_aside(misfit.tenant.key, group)
         return misfit
 
     def _alone(self, db: Connection, tickets: list[Ticket], group: list[Ticket], wait_s: float) -> None:
@@ -265,23 +288,24 @@ class Committer:
             # Each wait ends with a sync: the server then knows that it waits for us, and for how long.
             with db.pipeline() as pipeline, db.transaction():
                 enter(db, key)
-                db.execute(_WAIT.format(int(wait_s * 1_000)))
+                db.execute(_WAIT.format(max(1, int(wait_s * 1_000))))  # 0 has no end
                 head = db.execute("SELECT at, hash FROM hold_1(%s)", (key,))
                 stored = db.execute("SELECT name FROM namespace WHERE namespace = %s", (key,))
-                pipeline.sync()
-                position, hashed = head.fetchone() or (0, bytes(32))  # when it is our turn
+                tenant, known, fresh = Tenant(key, name), dict[bytes, Row](), [*tickets]
+                while fresh:  # with those that have come when it is our turn
+                    sessions = ask_sessions(db, key, _names(fresh))
+                    known |= known_ids(db, pipeline, self._seal, key, fresh)
+                    read_sessions(sessions, tenant, _names(fresh))
+                    joined = len(group)
+                    if not long:
+                        self._join(group, key)
+                    tickets += (fresh := group[joined:])
+                tenant.position, tenant.head = head.fetchone() or (0, bytes(32))
                 if (row := stored.fetchone()) is not None and row[0] != name:
                     raise StoreDamaged(f"namespaces {name!r} and {row[0]!r} have one number; choose another name")
-                if not long:
-                    joined = len(group)
-                    self._join(group, key)
-                    tickets += group[joined:]
                 before = self._tenants.get(key)
-                doubted = before is not None and before.doubted and before.position != position
-                tenant = Tenant(key, name, position, hashed, {}, doubted)
-                sessions = ask_sessions(db, key, _names(tickets))
-                work = Work(tenant, self._clock(), known_ids(db, pipeline, self._seal, key, tickets), self._seal)
-                read_sessions(sessions, tenant, _names(tickets))
+                tenant.doubted = before is not None and before.doubted and before.position != tenant.position
+                work = Work(tenant, self._clock(), known, self._seal)
                 for ticket in tickets:
                     if work.take(ticket) and ticket.also is not None:
                         ticket.also(db)
@@ -309,11 +333,6 @@ class Committer:
             if len(self._tenants) > TENANTS_KEPT:
                 del self._tenants[next(iter(self._tenants))]
 
-    def forget(self, namespace: int) -> None:
-        """Read a namespace again at the next commit."""
-        with self._guard:
-            self._tenants.pop(namespace, None)
-
 
 def _misfit(works: Sequence[Work], answers: dict[Work, psycopg.Cursor[Row] | None]) -> Work | None:
     """Give the first one that was not written."""
@@ -328,6 +347,13 @@ def _misfit(works: Sequence[Work], answers: dict[Work, psycopg.Cursor[Row] | Non
 
 def _unsettled(group: Sequence[Ticket]) -> list[Ticket]:
     return [ticket for ticket in group if not ticket.settled]
+
+
+def _by_namespace(tickets: Sequence[Ticket]) -> dict[int, list[Ticket]]:
+    by_key: dict[int, list[Ticket]] = {}
+    for ticket in tickets:
+        by_key.setdefault(ticket.namespace, []).append(ticket)
+    return by_key
 
 
 def _names(tickets: Sequence[Ticket]) -> set[str]:

@@ -262,13 +262,7 @@ class PostgresLog(AppendVerbs):
 
     # copies and proof ----------------------------------------------------------------------------------
 
-    def verify(
-        self,
-        *,
-        namespace: str,
-        heads: Sequence[str] = (),
-        progress: Progress | None = None,
-    ) -> Verification:
+    def verify(self, *, namespace: str, heads: Sequence[str] = (), progress: Progress | None = None) -> Verification:
         """Derive every hash of a namespace again; see `proof.verify`."""
         with self.connections.reading(number_of(namespace), at_one_moment=True) as db:
             return proof.verify(db, self.artifacts, self.seal, namespace, heads, progress)

@@ -171,12 +171,7 @@ class _Walk:
 
 
 def export(
-    db: psycopg.Connection,
-    payloads: Payloads,
-    seal: Seal,
-    out: BinaryIO,
-    namespace: str,
-    session: str | None = None,
+    db: psycopg.Connection, payloads: Payloads, seal: Seal, out: BinaryIO, namespace: str, session: str | None = None
 ) -> Exported:
     """Write a namespace, or one session of it, as `log.export` writes a store.
 

@@ -147,18 +147,13 @@ class Reader(Expansion):
         self, namespace: str, session: str, kind: Kind, *, before: int | None = None, damaged: Damaged | None = None
     ) -> Event | None:
         """Read a session's newest event of a kind, before a position; None when it has none."""
-        events = self.events(
-            namespace, session=session, kind=kind, before=before, newest_first=True, damaged=damaged
-        )  # fmt: skip
+        events = self.events(namespace, session=session, kind=kind, before=before, newest_first=True, damaged=damaged)
         return next((event for event in events if not event.erased), None)
 
     def begins_message(self, namespace: str, position: int) -> bool:
         """Say whether the event at a position is the first part of what stands in a window."""
-        rows = self._rows(
-            namespace, "AND e.position = %(position)s AND e.part = 0 AND e.kind = ANY (%(kinds)s)",
-            position=position, kinds=_HISTORY,
-        )  # fmt: skip
-        return bool(rows)
+        where = "AND e.position = %(position)s AND e.part = 0 AND e.kind = ANY (%(kinds)s)"
+        return bool(self._rows(namespace, where, position=position, kinds=_HISTORY))
 
     def entries(self, namespace_key: int, after: int, limit: int) -> Entries:
         """Read the next events of a namespace, as an index is given them; erased ones are left out."""
@@ -186,15 +181,12 @@ class Reader(Expansion):
             return (event,)
         where = "AND s.name = %(session)s AND e.sequence >= %(first)s ORDER BY e.sequence LIMIT %(limit)s"
         parts: list[Event] = []
-        first, whole = event.sequence - event.part, False
-        while not whole:
-            rows = self._rows(event.namespace, where, session=event.session, first=first + len(parts), limit=64)
-            whole = len(rows) < 64
-            for row in rows:
-                if row[5] != len(parts):
-                    whole = True
-                    break
-                parts.append(self._event(event.namespace, row))
+        begin = event.sequence - event.part
+        while len(parts) % 64 == 0:
+            rows = self._rows(event.namespace, where, session=event.session, first=begin + len(parts), limit=64)
+            parts += [self._event(event.namespace, row) for row in rows if row[5] == row[4] - begin]
+            if not rows or rows[-1][5] != rows[-1][4] - begin:
+                break
         return tuple(parts) if any(part.position == event.position for part in parts) else (event,)
 
     # the store -------------------------------------------------------------------------------------
@@ -237,9 +229,8 @@ class Reader(Expansion):
 
     def stored(self, namespace: str, after: int, limit: int) -> list[Any]:
         """Give the rows behind a position as stored, those erased too, with the session's name and the head."""
-        return self._rows(
-            namespace, "AND e.position > %(after)s ORDER BY e.position LIMIT %(limit)s", after=after, limit=limit
-        )
+        where = "AND e.position > %(after)s ORDER BY e.position LIMIT %(limit)s"
+        return self._rows(namespace, where, after=after, limit=limit)
 
     def erases(self, namespace: str, after: int) -> bool:
         """Say whether something was erased behind a position."""
@@ -298,9 +289,8 @@ class Reader(Expansion):
 
     def _derived(self, namespace: str, session: str, sequence: int) -> bytes | None:
         """Derive the chain hash of an event of a session anew; None when the one in the store is right."""
-        rows = self._rows(
-            namespace, "AND s.name = %(session)s AND e.sequence = %(sequence)s", session=session, sequence=sequence
-        )
+        where = "AND s.name = %(session)s AND e.sequence = %(sequence)s"
+        rows = self._rows(namespace, where, session=session, sequence=sequence)
         if not rows:
             return b""
         row = rows[0]

@@ -189,11 +189,7 @@ class ReplicatedLog:
         return self.engine.artifacts
 
     def verify(
-        self,
-        *,
-        namespace: str | None = None,
-        heads: Sequence[str] = (),
-        progress: Progress | None = None,
+        self, *, namespace: str | None = None, heads: Sequence[str] = (), progress: Progress | None = None
     ) -> Verification:
         """Derive every hash of the engine's namespace again, and those of the replica, which goes if one is wrong."""
         with suppress(KeyMissing):  # the engine's chain, and what is here, can be derived without

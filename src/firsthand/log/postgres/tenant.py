@@ -256,9 +256,8 @@ def _is_same(row: Row, event: Prepared, session: Session) -> bool:
 
 def _is_retry(event: Prepared, other: Prepared) -> bool:
     """Say whether two events of one id, neither of which is in the log yet, are the same."""
-    return replace(event, salt=None, commitment=b"", stored=None) == replace(
-        other, salt=None, commitment=b"", stored=None
-    )
+    bare = {"salt": None, "commitment": b"", "stored": None}
+    return replace(event, **bare) == replace(other, **bare)
 
 
 def ask_sessions(db: psycopg.Connection, key: int, names: Collection[str]) -> psycopg.Cursor[Row]:
