@@ -1,0 +1,224 @@
+"""Strands: a conversation manager that gives an agent a window, recall and capture, and a memory store.
+
+    agent = Agent(model, tools, conversation_manager=FirsthandConversationManager("notes", session_id="monday"))
+
+    InvokeModelStage.Input  the messages under the budget: what left stands in markers; the preamble in the system
+                            prompt, what the user's message brings up at the end
+    MessageAddedEvent       each message into the log, when the agent has it
+    tools                   recall, expand, task and decide
+
+The invariant: `agent.messages` is never changed; a message that the window shows whole and by itself is the very
+object that came, and roles alternate. Nothing here raises for a fault of Firsthand's (`adapters.loop`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+from strands.agent.conversation_manager import ConversationManager
+from strands.hooks import AgentInitializedEvent, MessageAddedEvent
+from strands.memory import MemoryEntry, MemoryStore
+from strands.middleware import InvokeModelStage
+from strands.tools.tools import PythonAgentTool
+
+from firsthand import Memory
+from firsthand.adapters.chat_messages import OWN, as_key, calls_of, matched, reply
+from firsthand.adapters.loop import Loop, Loops
+from firsthand.context.tools import TOOLS
+from firsthand.formats.tool_definitions import Tool
+
+HOST = "strands"
+AGENT_ID = "default"
+"""Strands' own, of an agent that was given none."""
+
+Dicts = list[tuple[dict[str, Any], list[Any]]]
+
+
+class FirsthandConversationManager(Loops, ConversationManager):
+    """A lossless window, recall and capture for an agent; one for several agents where each has an ``agent_id``."""
+
+    host = HOST
+
+    def __init__(
+        self, store: Memory | str | os.PathLike[str] | None = None, *, session_id: str, **options: Any
+    ) -> None:
+        """Say whose session it is; the store is opened by the first message.
+
+        Args:
+            store: an open memory, which stays open; or as for `Memory`.
+            session_id: its name, as that of the agent's session manager; ``strands:ID`` in the log.
+            options: ``agent``, ``namespace``, ``budget`` and ``counter`` of `Loops`.
+        """
+        Loops.__init__(self, store, **options)
+        ConversationManager.__init__(self)
+        self.session_id = session_id
+
+    def register_hooks(self, registry: Any, **_: Any) -> None:
+        """Take part in what the agent does."""
+        super().register_hooks(registry)
+        registry.add_callback(AgentInitializedEvent, self._begin)
+        registry.add_callback(MessageAddedEvent, self._added)
+
+    def apply_management(self, agent: Any, **_: Any) -> None:
+        """Leave the agent's messages as they are: the window is made for each call of the model."""
+
+    def reduce_context(self, agent: Any, e: Exception | None = None, **_: Any) -> None:  # noqa: ARG002 - the framework's signature
+        """Raise what came: the budget is more than the model takes.
+
+        Raises:
+            Exception: the model's own.
+        """
+        if e is not None:
+            e.add_note(f"the budget of Firsthand's window is more than this model takes; got {self._options['budget']}")
+            raise e
+
+    def _begin(self, event: Any) -> None:
+        registry, loop = event.agent.tool_registry, self._of(event.agent)
+        ours = [tool for tool in TOOLS if tool.name not in registry.registry]
+        registry.process_tools([_tool(tool, loop.session, self) for tool in ours])
+        event.agent.add_middleware(InvokeModelStage.Input, self._fitted)
+
+    async def _added(self, event: Any) -> None:
+        await self._of(event.agent).awaited.add([message for message, _ in _dicts(event.message)])
+
+    async def _fitted(self, context: Any) -> Any:
+        return await self._of(context.agent).awaited.run(lambda loop: _fitted(loop, context))
+
+    def _of(self, agent: Any) -> Loop:
+        own = "" if agent.agent_id == AGENT_ID else f"/{agent.agent_id}"
+        return self.loop(f"{self.session_id}{own}")
+
+
+class FirsthandMemoryStore(MemoryStore):
+    """A store of Strands' `MemoryManager` that recalls from the log; the conversation manager writes it."""
+
+    def __init__(
+        self,
+        store: Memory | str | os.PathLike[str] | None = None,
+        *,
+        name: str = "firsthand",
+        agent: str = HOST,
+        namespace: str | None = None,
+    ) -> None:
+        """Say whose memory it is; the store is opened by the first search."""
+        self.name, self.description = name, "What was said and done earlier, from a log that keeps everything."
+        self.max_search_results, self.writable, self.extraction = 1, False, None
+        self.loop = Loop(store, agent=agent, host=HOST, session="searches", namespace=namespace, records=False)
+
+    async def search(self, query: str, options: Any = None) -> list[MemoryEntry]:  # noqa: ARG002 - one entry has all
+        """Recall: one entry, fenced, that says what was found and how far to trust it, or why nothing was."""
+        return [MemoryEntry(await self.loop.awaited.search(query), self.name)]
+
+
+def _tool(tool: Tool, session: str, manager: FirsthandConversationManager) -> PythonAgentTool:
+    async def answer(tool_use: Any, **_: Any) -> Any:
+        text = await manager.loop(session).awaited.call(tool.name, tool_use["input"])
+        return {"toolUseId": tool_use["toolUseId"], "status": "success", "content": [{"text": text}]}
+
+    schema = {"json": dict(tool.parameters)}
+    return PythonAgentTool(
+        tool.name, {"name": tool.name, "description": tool.description, "inputSchema": schema}, answer
+    )
+
+
+# a request -------------------------------------------------------------------------------------------------
+
+
+def _fitted(loop: Loop, context: Any) -> Any:
+    """Give a request under the budget, with what the session is told."""
+    came = [pair for message in context.messages for pair in _dicts(message)]
+    prompt = context.system_prompt or ""
+    system = prompt if isinstance(prompt, str) else "\n".join(block.get("text", "") for block in prompt)
+    tools = [
+        {"type": "function", "function": {
+            "name": spec["name"], "description": spec["description"], "parameters": spec["inputSchema"]["json"]}}
+        for spec in context.tool_specs if spec["name"] not in OWN
+    ]  # fmt: skip
+    sent = loop.fit([message for message, _ in came], tools=tools, system=system)
+    preamble = loop.opening()
+    if preamble and prompt:
+        prompt = f"{prompt}\n\n{preamble}" if isinstance(prompt, str) else [*prompt, {"text": preamble}]
+    messages, made = _restored(sent, context.messages, came)
+    return context.replace(messages=messages, system_prompt=prompt or preamble or None, dynamic_trailing_blocks=made)
+
+
+def _dicts(message: Mapping[str, Any]) -> Dicts:
+    """Write a message as the log has it, each with the blocks that it was written from."""
+    blocks = message["content"]
+    if message["role"] == "assistant":
+        calls = [block["toolUse"] for block in blocks if "toolUse" in block]
+        written = reply(
+            "".join(block["text"] for block in blocks if "text" in block),
+            [(call["toolUseId"], call["name"], json.dumps(call["input"])) for call in calls],
+            [block["reasoningContent"].get("reasoningText", {}).get("text") for block in blocks
+             if "reasoningContent" in block],
+            [_plain(block) for block in blocks if "text" not in block and "toolUse" not in block],
+        )  # fmt: skip
+        return [(written, blocks)]
+    results: Dicts = [(_result(block["toolResult"]), [block]) for block in blocks if "toolResult" in block]
+    if not (others := [block for block in blocks if "toolResult" not in block]):
+        return results
+    is_text = len(others) == 1 and "text" in others[0]
+    return [*results, ({"role": "user", "content": others[0]["text"] if is_text else [*map(_item, others)]}, others)]
+
+
+def _result(result: Mapping[str, Any]) -> dict[str, Any]:
+    texts = [part["text"] if "text" in part else json.dumps(_plain(part["json"])) for part in result["content"]
+             if "text" in part or "json" in part]  # fmt: skip
+    files = [_plain(part) for part in result["content"] if "text" not in part and "json" not in part]
+    written = {"role": "tool", "tool_call_id": result["toolUseId"], "content": "\n".join(texts)}
+    return written | ({"blocks": files} if files else {})
+
+
+def _item(block: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a piece of a user's message."""
+    return {"type": "text", "text": block["text"]} if "text" in block else {"type": "file", "file": _plain(block)}
+
+
+def _plain(value: Any) -> Any:
+    return to_jsonable_python(value, bytes_mode="base64", fallback=repr)
+
+
+def _restored(sent: Sequence[Mapping[str, Any]], messages: Sequence[Any], came: Dicts) -> tuple[list[Any], int]:
+    """Give the messages to send, and how many blocks at the end of the last one are of this call alone.
+
+    Those of one role that follow each other are one message, as models want them.
+    """
+    known = {name: block for message, blocks in came for name, block in _pieces(message, blocks)}
+    whole = {tuple(map(id, message["content"])): message for message in messages}
+    pairs = matched((message for message in sent if message["role"] != "system"), came)
+    restored, made = [], 0
+    for is_reply, group in groupby(pairs, lambda pair: pair[0]["role"] == "assistant"):
+        content, made = [], 0
+        for message, blocks in group:
+            content += (own := blocks or _made(message, known))
+            made = 0 if blocks else made + len(own)
+        role = "assistant" if is_reply else "user"
+        restored.append(whole.get(tuple(map(id, content)), {"role": role, "content": content}))
+    return restored, made
+
+
+def _pieces(message: Mapping[str, Any], blocks: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """Name the blocks of a message that one which the window made may show again."""
+    if message["role"] == "tool":
+        yield f"result {message['tool_call_id']}", blocks[0]
+    elif message["role"] == "user":
+        yield from ((as_key(_item(block)), block) for block in blocks)
+    else:
+        yield from ((f"call {block['toolUse']['toolUseId']}", block) for block in blocks if "toolUse" in block)
+
+
+def _made(message: Mapping[str, Any], known: Mapping[str, Any]) -> list[Any]:
+    """Write a message that the window made as blocks, with those that came."""
+    content = message.get("content") or ""
+    if message["role"] == "tool":
+        result = known[f"result {message['tool_call_id']}"]["toolResult"]
+        return [{"toolResult": {**result, "content": [{"text": content}]}}]
+    pieces = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    texts = [known.get(as_key(piece)) or {"text": piece.get("text", "")} for piece in pieces if content]
+    return [*texts, *(known[f"call {name}"] for name, _, _ in calls_of(message))]

@@ -1,0 +1,365 @@
+"""Strands' conversation manager and memory store: the contract of loops, and what they change of a request."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import runpy
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("strands")
+
+from loop_contract import BUDGET_TOKENS, LoopContract, Script, read_page
+from strands import Agent, tool
+from strands.memory import MemoryManager
+from strands.models import Model
+from strands.multiagent import GraphBuilder
+from strands.session.file_session_manager import FileSessionManager
+from strands.types.exceptions import ContextWindowOverflowException
+
+from firsthand import Kind, Memory
+from firsthand.adapters.strands import FirsthandConversationManager, FirsthandMemoryStore
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+class Answers(Model):
+    """A model that answers by a function of the messages, tools and system prompt; text comes in pieces."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def update_config(self, **_):
+        pass
+
+    def get_config(self):
+        return {}
+
+    def structured_output(self, *_, **__):
+        raise AssertionError("no test asks for it")
+
+    async def stream(self, messages, tool_specs=None, system_prompt=None, **_):
+        blocks = self.answer(messages, tool_specs or [], system_prompt)
+        yield {"messageStart": {"role": "assistant"}}
+        for block in blocks:
+            use = block.get("toolUse")
+            start = {"toolUse": {"name": use["name"], "toolUseId": use["toolUseId"]}} if use else {}
+            yield {"contentBlockStart": {"start": start}}
+            if use:
+                yield {"contentBlockDelta": {"delta": {"toolUse": {"input": json.dumps(use["input"])}}}}
+            elif "reasoningContent" in block:
+                for delta in ({"text": "a bird"}, {"signature": "sig"}):
+                    yield {"contentBlockDelta": {"delta": {"reasoningContent": delta}}}
+            else:
+                first, space, rest = block["text"].partition(" ")
+                for piece in filter(None, (first + space, rest)):
+                    yield {"contentBlockDelta": {"delta": {"text": piece}}}
+            yield {"contentBlockStop": {}}
+        is_call = any("toolUse" in block for block in blocks)
+        yield {"messageStop": {"stopReason": "tool_use" if is_call else "end_turn"}}
+
+
+def chat(messages, specs, system):
+    """Write what the framework sent as messages and tools of openai-chat; roles alternate."""
+    roles = [message["role"] for message in messages]
+    assert all(role != following for role, following in itertools.pairwise(roles))
+    dicts = [{"role": "system", "content": system}] if system else []
+    for message in messages:
+        for block in message["content"]:
+            if "toolUse" in block:
+                use = block["toolUse"]
+                function = {"name": use["name"], "arguments": json.dumps(use["input"])}
+                call = {"id": use["toolUseId"], "type": "function", "function": function}
+                dicts.append({"role": "assistant", "content": None, "tool_calls": [call]})
+            elif "toolResult" in block:
+                result = block["toolResult"]
+                text = "".join(part["text"] for part in result["content"])
+                dicts.append({"role": "tool", "tool_call_id": result["toolUseId"], "content": text})
+            else:
+                dicts.append({"role": message["role"], "content": block["text"]})
+    return dicts, [{**spec, "inputSchema": spec["inputSchema"]["json"]} for spec in specs]
+
+
+def use(name, args, identifier):
+    return {"toolUse": {"name": name, "input": args, "toolUseId": identifier}}
+
+
+def of_script(script: Script):
+    """Have a script of the contract reply."""
+
+    def answer(messages, specs, system):
+        reply = script.reply(*chat(messages, specs, system))
+        calls = [(call["id"], call["function"]) for call in reply.get("tool_calls") or ()]
+        return [
+            *([{"text": reply["content"]}] if reply["content"] else []),
+            *(use(function["name"], json.loads(function["arguments"]), name) for name, function in calls),
+        ]
+
+    return Answers(answer)
+
+
+class Scripted:
+    """A model that gives replies in order, and keeps what it was sent."""
+
+    def __init__(self, *replies):
+        self.replies, self.sent, self.systems, self.specs = list(replies), [], [], []
+        self.model = Answers(self.answer)
+
+    def answer(self, messages, specs, system):
+        self.sent.append(messages)
+        self.systems.append(system)
+        self.specs.append(specs)
+        reply = self.replies.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        return [{"text": reply}] if isinstance(reply, str) else reply
+
+    def texts(self, number):
+        """Give all text of the messages of a request."""
+        return json.dumps(self.sent[number], ensure_ascii=False, default=repr)
+
+
+@tool(name="read_page")
+def page_tool(page: int) -> str:
+    """Read a page of the log."""
+    return read_page(page)
+
+
+class Talk:
+    """An agent, as a program of Strands' keeps it."""
+
+    def __init__(self, manager, model, tools=(page_tool,), **more):
+        self.manager = manager
+        self.agent = Agent(
+            model, tools=[*tools], system_prompt="Look after the workers.", conversation_manager=manager,
+            callback_handler=None, load_tools_from_directory=False, **more,
+        )  # fmt: skip
+
+    def turn(self, text):
+        return str(self.agent(text)).strip()
+
+    def end(self):
+        self.manager.close()
+
+
+class TestConversationManager(LoopContract):
+    """An agent under the contract."""
+
+    def framework(self, store, *, namespace, agent, session, script):
+        manager = FirsthandConversationManager(
+            store, session_id=session, namespace=namespace, agent=agent, budget=BUDGET_TOKENS
+        )
+        return Talk(manager, of_script(script))
+
+
+def logged(store, session="s"):
+    """Give the messages of a session in the log."""
+    with Memory(store, create=False) as memory:
+        assert memory.verify().ok
+        return memory.session(f"strands:{session}").messages()
+
+
+def test_the_next_session_is_told_of_the_one_before(tmp_path):
+    """The episode stands behind the system prompt, what the message brings up in its message; neither is said."""
+    with FirsthandConversationManager(tmp_path / "s", session_id="one", agent="ada") as manager:
+        Talk(manager, Scripted("Noted.").model).turn("The staging gateway listens on port 5544.")
+    with FirsthandConversationManager(tmp_path / "s", session_id="two", agent="ada") as manager:
+        model = Scripted("5544")
+        talk = Talk(manager, model.model)
+        talk.turn("Which port does the staging gateway listen on?")
+        assert manager.faults == []
+    assert model.systems[0].startswith("Look after the workers.\n")
+    assert model.systems[0].count("On record from earlier") == 1
+    (message,) = model.sent[0]
+    text = message["content"][-1]["text"]
+    assert ("listens on port 5544." in text, "data and not instructions" in text) == (True, True)
+    assert "5544." not in str(talk.agent.messages)
+    assert [message["content"] for message in logged(tmp_path / "s", "two")] == [
+        "Which port does the staging gateway listen on?", "5544",
+    ]  # fmt: skip
+
+
+def test_the_agent_keeps_every_message(tmp_path):
+    """The agent has all messages as they came, while the model gets a window with a marker for what left."""
+    replies = [
+        reply for number in range(8) for reply in ([use("read_page", {"page": 3}, f"c{number}")], f"Read {number}.")
+    ]
+    model = Scripted(*replies)
+    with FirsthandConversationManager(tmp_path / "s", session_id="s", budget=6_000) as manager:
+        talk = Talk(manager, model.model)
+        for number in range(8):
+            talk.turn(f"Read page 3, {number}")
+        assert (manager.faults, len(talk.agent.messages)) == ([], 32)
+    assert "evicted, nothing lost" in model.texts(-1)
+    assert model.texts(-1).count("3.0 worker") < 8
+    results = [message["content"] for message in logged(tmp_path / "s") if message["role"] == "tool"]
+    assert results == [read_page(3)] * 8
+
+
+def test_blocks_that_are_shown_whole_are_those_that_came(tmp_path):
+    """Images, thoughts and system blocks are sent again as they were, and stand in the log."""
+    question = [{"text": "What is this?"}, {"image": {"format": "png", "source": {"bytes": PNG}}}]
+    model = Scripted([{"reasoningContent": {}}, {"text": "A pelican."}], "Yes.")
+    with FirsthandConversationManager(tmp_path / "s", session_id="s") as manager:
+        agent = Agent(
+            model.model, callback_handler=None, conversation_manager=manager,
+            system_prompt=[{"text": "Be brief."}, {"cachePoint": {"type": "default"}}],
+        )  # fmt: skip
+        agent(question)
+        agent("Sure?")
+        assert manager.faults == []
+    first, answer = model.sent[1][:2]
+    assert (first["content"], answer["content"]) == (question, agent.messages[1]["content"])
+    assert answer["content"][0]["reasoningContent"]["reasoningText"]["signature"] == "sig"
+    user, reply, *_ = logged(tmp_path / "s")
+    assert [piece["type"] for piece in user["content"]] == ["text", "file"]
+    assert (reply["content"], reply["reasoning_content"]) == ("A pelican.", "a bird")
+
+
+def test_a_result_that_the_window_shortens_stays_the_result_of_its_call(tmp_path):
+    """What is too long for the window is shown in part, with the status and the name of its call."""
+
+    @tool
+    def long_page() -> dict:
+        """Read a long page."""
+        content = [{"json": [read_page(page) for page in range(12)]}]
+        return {"status": "error", "content": content}
+
+    model = Scripted([use("long_page", {}, "own-1")], "Read.")
+    with FirsthandConversationManager(tmp_path / "s", session_id="s", budget=5_000) as manager:
+        Talk(manager, model.model, [long_page]).turn("Read the long page.")
+        assert manager.faults == []
+    _, asked, answered = model.sent[1]
+    assert asked["content"] == [use("long_page", {}, "own-1")]
+    result = answered["content"][0]["toolResult"]
+    assert (result["toolUseId"], result["status"], len(result["content"][0]["text"]) < 15_000) == (
+        "own-1", "error", True,
+    )  # fmt: skip
+    assert json.loads(logged(tmp_path / "s")[2]["content"]) == [read_page(page) for page in range(12)]
+
+
+def test_calls_in_parallel_stay_whole(tmp_path):
+    """Several calls of one reply, of the memory's tools and others, have their results in one message behind it."""
+    calls = [
+        use("read_page", {"page": 1}, "c1"),
+        use("recall", {"query": "page"}, "c2"),
+        use("read_page", {"page": 2}, "c3"),
+    ]
+    model = Scripted(calls, "Done.")
+    with FirsthandConversationManager(tmp_path / "s", session_id="s") as manager:
+        Talk(manager, model.model).turn("Read pages 1 and 2")
+        assert manager.faults == []
+    _, asked, results = model.sent[1]
+    assert asked["content"] == calls
+    names = [block["toolResult"]["toolUseId"] for block in results["content"] if "toolResult" in block]
+    assert sorted(names) == ["c1", "c2", "c3"]
+    assert sorted(message["tool_call_id"] for message in logged(tmp_path / "s")[2:5]) == ["c1", "c2", "c3"]
+
+
+def test_a_session_goes_on_in_another_process(tmp_path):
+    """An agent that a session manager restores goes on in the log where it was; a stream is recorded once."""
+    for number in range(2):
+        sessions = FileSessionManager("monday", storage_dir=str(tmp_path / "files"))
+        model = Scripted([use("read_page", {"page": 1}, f"c{number}")], f"Read {number}.")
+        with FirsthandConversationManager(tmp_path / "s", session_id="monday") as manager:
+            talk = Talk(manager, model.model, session_manager=sessions)
+
+            async def streamed(agent=talk.agent, number=number):
+                return [event["data"] async for event in agent.stream_async(f"Turn {number}") if "data" in event]
+
+            assert asyncio.run(streamed()) == ["Read ", f"{number}."]
+            assert manager.faults == []
+    assert len(talk.agent.messages) == 8
+    assert [message["role"] for message in logged(tmp_path / "s", "monday")] == [
+        "user", "assistant", "tool", "assistant",
+    ] * 2  # fmt: skip
+
+
+def test_agents_of_one_manager_have_a_session_each(tmp_path):
+    """Agents of a graph that share a manager are apart by their ids, and each is sent its own messages."""
+    with FirsthandConversationManager(tmp_path / "s", session_id="s") as manager:
+        models = {name: Scripted(f"{name} did it.") for name in ("red", "blue")}
+        graph = GraphBuilder()
+        for name, model in models.items():
+            talk = Talk(manager, model.model, agent_id=name)
+            graph.add_node(talk.agent, name)
+        graph.add_edge("red", "blue")
+        graph.set_entry_point("red")
+        graph.build()("Do it.")
+        assert manager.faults == []
+    assert logged(tmp_path / "s", "s/red")[1]["content"] == "red did it."
+    assert [message["role"] for message in logged(tmp_path / "s", "s/blue")] == ["user", "assistant"]
+    assert "red did it." in models["blue"].texts(0)
+
+
+def test_a_call_that_fails_is_recorded_and_too_much_is_said(tmp_path):
+    """What was asked before a model failed is in the log; the model's own error comes, with what to change."""
+    model = Scripted([use("read_page", {"page": 5}, "c1")], ContextWindowOverflowException("too long"))
+    with FirsthandConversationManager(tmp_path / "s", session_id="s") as manager:
+        with pytest.raises(ContextWindowOverflowException, match="too long") as caught:
+            Talk(manager, model.model).turn("Read page 5.")
+        assert "the budget of Firsthand's window is more than this model takes" in caught.value.__notes__[0]
+        assert manager.faults == []
+    with Memory(tmp_path / "s", create=False) as memory:
+        kinds = [event.kind for event in memory.events("strands:s") if event.kind.startswith("tool_")]
+        assert kinds == [Kind.TOOL_CALL, Kind.TOOL_RESULT]
+
+
+def test_the_memory_store_answers_what_earlier_sessions_said(tmp_path):
+    """`MemoryManager` searches the log by its tool; nothing found, and a store that fails, are said."""
+    with FirsthandConversationManager(tmp_path / "s", session_id="one") as manager:
+        Talk(manager, Scripted("Noted.").model).turn("The staging gateway listens on port 5544.")
+    store = FirsthandMemoryStore(tmp_path / "s")
+    model = Scripted([use("search_memory", {"query": "staging gateway"}, "c1")], "5544")
+    agent = Agent(
+        model.model, callback_handler=None, memory_manager=MemoryManager(stores=[store], injection=False)
+    )  # fmt: skip
+    agent("Which port?")
+    assert "port 5544" in model.texts(1)
+
+    def asked(store, query):
+        (entry,) = asyncio.run(store.search(query))
+        return entry.content
+
+    assert "absent" in asked(store, "zebra")
+    store.loop.close()
+    (tmp_path / "bad").write_text("no folder")
+    assert "could not be searched" in asked(FirsthandMemoryStore(tmp_path / "bad"), "staging")
+
+
+def test_a_tool_of_the_agents_own_keeps_its_name(tmp_path):
+    """An agent that has a tool named recall keeps it, and gets the other tools of the memory."""
+
+    @tool
+    def recall(query: str) -> str:
+        """Recall a product."""
+        return f"recalled {query}"
+
+    model = Scripted([use("recall", {"query": "crate 7"}, "c1")], "Done.")
+    with FirsthandConversationManager(tmp_path / "s", session_id="s") as manager:
+        Talk(manager, model.model, [recall]).turn("Recall crate 7.")
+        assert manager.faults == []
+    assert "recalled crate 7" in model.texts(1)
+    assert [spec["name"] for spec in model.specs[0]] == ["recall", "expand", "task", "decide"]
+
+
+def test_a_store_that_cannot_be_opened_is_said(tmp_path):
+    """The messages go out as they came, and the model is told of the fault."""
+    (tmp_path / "s").write_text("no folder")
+    with FirsthandConversationManager(tmp_path / "s", session_id="s") as manager:
+        model = Scripted("Done.")
+        Talk(manager, model.model).turn("Hello.")
+        (message,) = model.sent[0]
+        assert (message["content"][0], "degraded" in message["content"][1]["text"]) == ({"text": "Hello."}, True)
+        assert manager.faults != []
+
+
+def test_the_example_runs(tmp_path, capsys):
+    """The example prints what the memory gave back, and its store is whole."""
+    example = Path(__file__).parents[2] / "examples" / "strands_agent.py"
+    assert runpy.run_path(str(example))["run"](str(tmp_path / "s")) == 36
+    assert "recalled: worker w-4471 lost its disk /dev/nvme3n1" in capsys.readouterr().out
+    assert len(logged(tmp_path / "s", "workers")) == 36
