@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from firsthand import environment, moment
 from firsthand.agents import health_line, settings, small_files
@@ -94,7 +95,7 @@ def findings(root: Path, places: Sequence[Installed], now: Moment) -> Iterator[F
     direct = send(root, now, DIRECT, _directly(root))
     if direct.lost:  # what is lost on the direct way is lost on each
         what = f"a canary was lost on the direct way, at this stage: {direct.why}"
-        mend = _NO_KEY if direct.why.startswith("KeyMissing") else "firsthand store rebuild"
+        mend = _NO_KEY if _lacks_key(root) else "firsthand store rebuild"
         yield broken(Stage(direct.lost), what, f"look at the other findings, then: {mend}")
         return
     chosen_commands: dict[tuple[str, ...], Installed] = {}
@@ -210,6 +211,14 @@ def _written(root: Path, session: str, word: str) -> Event | None:
 
 def _space(root: Path) -> Space:
     return Space(root, namespace=CANARY, read_only=True, create=False, embedder="none")
+
+
+def _lacks_key(root: Path) -> bool:
+    """Say whether the key of canaries cannot be read; a hook that is late does not come so far as to say it."""
+    with suppress(FirsthandError), _space(root) as space:
+        log: Any = space.log
+        return hasattr(log, "engine") and bool(log.engine.seal.lacking(log.engine.reader.namespace_key(CANARY)))
+    return False
 
 
 def _payload(session: str, prompt: str, nonce: str) -> bytes:

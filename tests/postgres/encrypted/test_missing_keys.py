@@ -100,13 +100,13 @@ def test_doctor_names_the_key_that_is_missing(log, doctor, keys, tmp_path) -> No
 
 def test_a_canary_whose_key_is_gone_is_begun_anew(log, doctor, keys) -> None:
     """Doctor says what to type, and after `store new-key canary` its canary arrives; no other namespace is given up."""
-    log.append([user("one")], namespace=NAMESPACE, session="s")
-    doctor()
+    for namespace in (NAMESPACE, "canary"):
+        log.append([user("one")], namespace=namespace, session="s")
     key_file(keys, log, "canary").unlink()
     assert "store new-key canary DSN" in doctor()[1]
     assert main(["store", "new-key", "canary", doctor.address]) == 0
     assert "KeyMissing" not in doctor()[1]
-    assert set(events_of(log, "canary")[:2]) == {None}
+    assert events_of(log, "canary")[0] is None
     file = key_file(keys, log)
     content = file.read_bytes()
     file.unlink()

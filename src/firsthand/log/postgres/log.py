@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
 import psycopg
@@ -175,7 +175,11 @@ class PostgresLog(AppendVerbs):
                 )
             self.artifacts.remove_freed(key)
             return appended
-        return self._committer.submit(Ticket(key, batches))
+        return self._commit(Ticket(key, batches))
+
+    def _commit(self, ticket: Ticket) -> tuple[Appended, ...]:
+        with self.seal.at_hand(ticket.namespace):
+            return self._committer.submit(ticket)
 
     def _destroying(
         self, key: int, batches: tuple[Batch, ...], names: Iterable[str]
@@ -187,14 +191,14 @@ class PostgresLog(AppendVerbs):
             nonlocal freed
             freed = len(db.execute(_DESTROY, (key, key, [*_ids(names)], _RECORDS)).fetchall())
 
-        return self._committer.submit(Ticket(key, batches, also=destroy)), freed
+        return self._commit(Ticket(key, batches, also=destroy)), freed
 
     def append_with(
         self, also: Callable[[psycopg.Connection], Any], draft: Draft, *, namespace: str, session: str
     ) -> tuple[Appended, ...]:
         """Append an event in one transaction with other work, which may be done twice and must not mind."""
         batch = Batch(namespace, session, self._prepared([draft], namespace))
-        return self._committer.submit(Ticket(number_of(namespace), (batch,), also=also))
+        return self._commit(Ticket(number_of(namespace), (batch,), also=also))
 
     def erase(self, namespace: str, identifiers: Sequence[str], reason: str = "") -> Erasure:
         """Destroy the content of events and of the further parts of their source records.
@@ -264,13 +268,19 @@ class PostgresLog(AppendVerbs):
 
     def verify(self, *, namespace: str, heads: Sequence[str] = (), progress: Progress | None = None) -> Verification:
         """Derive every hash of a namespace again; see `proof.verify`."""
-        with self.connections.reading(number_of(namespace), at_one_moment=True) as db:
+        with self._at_one_moment(namespace) as db:
             return proof.verify(db, self.artifacts, self.seal, namespace, heads, progress)
 
     def export(self, out: BinaryIO, *, namespace: str, session: str | None = None) -> Exported:
         """Write a namespace or a session as JSON Lines; see `log.export`."""
-        with self.connections.reading(number_of(namespace), at_one_moment=True) as db:
+        with self._at_one_moment(namespace) as db:
             return proof.export(db, self.artifacts, self.seal, out, namespace, session)
+
+    @contextmanager
+    def _at_one_moment(self, namespace: str) -> Iterator[psycopg.Connection]:
+        key = number_of(namespace)
+        with self.seal.at_one_look(key), self.connections.reading(key, at_one_moment=True) as db:
+            yield db
 
     def adopt(self, store_uuid: bytes, created: int) -> None:
         """Nothing: a store of many keeps its own identity, whatever is restored into it."""

@@ -241,14 +241,14 @@ class Payloads:
         """Keep a payload, if the limits of its namespace have room for what no event holds yet and for it."""
         objects = self._objects if staged.artifact.size_bytes > self._over else None
         name = None if objects is None else os.urandom(16)
-        leaf = self._seal.leaf(namespace_key)  # before the transaction: a home of keys may be slow
-        with self._connections.use() as db, db.transaction():
-            db.execute("SELECT room_1(%s, %s, %s)", (namespace_key, staged.ends[-1], name))
-            for number, stored in enumerate(self._sealed(namespace_key, staged, leaf) if objects is None else ()):
-                sql = "SELECT put_piece_1(%s, %s, %s, %b, NULL, NULL)"
-                db.execute(sql, (namespace_key, staged.artifact.digest, number, stored))
-        if objects is not None and name is not None:
-            self._put_object(namespace_key, staged, leaf, objects, name)
+        with self._seal.leaf(namespace_key) as leaf:
+            with self._connections.use() as db, db.transaction():
+                db.execute("SELECT room_1(%s, %s, %s)", (namespace_key, staged.ends[-1], name))
+                for number, stored in enumerate(self._sealed(namespace_key, staged, leaf) if objects is None else ()):
+                    sql = "SELECT put_piece_1(%s, %s, %s, %b, NULL, NULL)"
+                    db.execute(sql, (namespace_key, staged.artifact.digest, number, stored))
+            if objects is not None and name is not None:
+                self._put_object(namespace_key, staged, leaf, objects, name)
 
     def _staged(self, file: IO[bytes], head: bytes, source: bytes | ByteSource) -> _Staged:
         digest, previewer, size, ends = hashlib.sha256(), Previewer(), 0, []

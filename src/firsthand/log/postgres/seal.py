@@ -15,6 +15,8 @@ from __future__ import annotations
 import os
 import secrets
 import struct
+import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -39,6 +41,7 @@ _KEY_LOCK = 0x46_48_4B_59
 HOME_S = 3 * COMMAND_TIMEOUT_S
 """What a change of keys takes at most: they are read, perhaps once more, and written."""
 RINGS_KEPT = 1_000
+"""Of so many namespaces keys are kept at hand, beside those that something is being sealed with."""
 _NO_HOME = (
     "the content of this store is encrypted, and no keys are named; set FIRSTHAND_KEYS to their folder, or to "
     "command:PROGRAM that prints them"
@@ -56,7 +59,8 @@ class Seal:
 
     def __init__(self, connections: Connections, home: KeyHome | None, *, on: bool) -> None:
         self._connections, self._home, self.on = connections, home, on
-        self._rings: dict[int, tuple[Any, KeyRing]] = {}
+        self._rings: dict[int, tuple[Any, KeyRing]] = {}  # the one that was read last stands last
+        self._in_use, self._guard, self._looks = Counter[int](), threading.Lock(), threading.local()
         if on:
             _cipher()
 
@@ -74,15 +78,11 @@ class Seal:
         bound = _bound_event(namespace, identifier, position)
         return self._encrypted(ring.trees[-1], _EVENTS | position, salt + stored, bound)
 
-    def leaf(self, namespace: int) -> int:
-        """Draw the leaf of a payload, and have the keys at hand that its pieces are sealed with.
-
-        Raises:
-            KeyMissing: they are not to be had.
-        """
-        if self.on:
-            self._ring(namespace)
-        return _PAYLOADS | secrets.randbits(_PAYLOAD_BITS)
+    @contextmanager
+    def leaf(self, namespace: int) -> Iterator[int]:
+        """Draw the leaf of a payload, and have the keys at hand that its pieces are sealed with; see `at_hand`."""
+        with self.at_hand(namespace):
+            yield _PAYLOADS | secrets.randbits(_PAYLOAD_BITS)
 
     def piece(self, namespace: int, digest: bytes, number: int, leaf: int, content: bytes) -> bytes:
         """Seal a piece of a payload, under the payload's leaf; as it is where nothing is encrypted."""
@@ -111,16 +111,21 @@ class Seal:
         body = row[18]
         if not body or body[0] != SEALED:
             return row
-        self._ring(row[2])
-        return (*row[:17], *self.opened_body(row[2], row[0], row[1], body), *row[19:])
+        ring = self._ring(row[2])
+        return (*row[:17], *self.opened_body(row[2], row[0], row[1], body, ring), *row[19:])
 
     def opened_body(
-        self, namespace: int, position: int, identifier: bytes, body: bytes
+        self, namespace: int, position: int, identifier: bytes, body: bytes, ring: KeyRing | None = None
     ) -> tuple[bytes, bytes] | tuple[None, None]:
-        """Give the salt and the stored body of an event, by the keys at hand; neither where its key was forgotten."""
+        """Give the salt and the stored body of an event; neither where its key was forgotten.
+
+        Args:
+            ring: the namespace's; None is the one at hand.
+        """
         try:
             bound = _bound_event(namespace, identifier, position)
-            plain = self._open(namespace, body, bound, f"event fh:{id_text(identifier)}")
+            ring = ring or self._at_hand(namespace)
+            plain = self._open(ring, namespace, body, bound, f"event fh:{id_text(identifier)}")
         except StoreDamaged:
             return bytes(SALT_BYTES), bytes(1)  # whoever checks the commitment says where it stands, and what to do
         return (None, None) if plain is None else (plain[:SALT_BYTES], plain[SALT_BYTES:])
@@ -129,16 +134,15 @@ class Seal:
         """Give a piece of a payload; None where its key was forgotten."""
         if not content or content[0] != SEALED:
             return content
-        self._ring(namespace)
-        bound = _bound_piece(namespace, digest, number)
-        return self._open(namespace, content, bound, f"artifact {digest.hex()}, piece {number}")
+        ring, bound = self._ring(namespace), _bound_piece(namespace, digest, number)
+        return self._open(ring, namespace, content, bound, f"artifact {digest.hex()}, piece {number}")
 
-    def _open(self, namespace: int, content: bytes, bound: bytes, what: str) -> bytes | None:
+    def _open(self, ring: KeyRing, namespace: int, content: bytes, bound: bytes, what: str) -> bytes | None:
         from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - an extra
 
         header, nonce = content[:HEADER_BYTES], content[HEADER_BYTES : HEADER_BYTES + _NONCE_BYTES]
-        tree = self._at_hand(namespace).tree(header[1 : 1 + TREE_BYTES])
-        if tree is None and self._at_hand(namespace).lossy:
+        tree = ring.tree(header[1 : 1 + TREE_BYTES])
+        if tree is None and ring.lossy:
             return None
         if tree is None:
             raise self._missing(namespace, f"key {header[1 : 1 + TREE_BYTES].hex()}, which {what} is sealed with,")
@@ -170,7 +174,43 @@ class Seal:
                     self._home.mark()
                 ring = KeyRing(name, [])
                 ring.renew()
-                self._home.write(namespace, ring.encode())
+                self._keep(db, namespace, ring)
+
+    @contextmanager
+    def at_hand(self, namespace: int) -> Iterator[None]:
+        """Have a namespace's keys at hand for the length of a block: no transaction in it waits for a home.
+
+        Raises:
+            KeyMissing: they are not to be had.
+        """
+        if not self.on:
+            yield
+            return
+        with self._guard:
+            self._in_use[namespace] += 1
+        try:
+            self._ring(namespace)
+            yield
+        finally:
+            with self._guard:
+                self._in_use[namespace] -= 1
+                if not self._in_use[namespace]:
+                    del self._in_use[namespace]
+
+    @contextmanager
+    def at_one_look(self, namespace: int) -> Iterator[None]:
+        """Ask a namespace's home once for all that this thread opens in a block, also where it has no key."""
+        if not self.on:
+            yield
+            return
+        try:
+            self._looks.answer = namespace, self._ring(namespace)
+        except KeyMissing as error:
+            self._looks.answer = namespace, str(error)
+        try:
+            yield
+        finally:
+            del self._looks.answer
 
     def lacking(self, namespace: int | None = None) -> str:
         """Say why a namespace's key cannot be read, or new ones could not be made here; empty where they can.
@@ -261,10 +301,15 @@ class Seal:
         assert self._home is not None
         db.execute("SELECT 1")  # fails where this process was stopped for so long that the lock is another's
         self._home.write(namespace, ring.encode())
-        self._rings.pop(namespace, None)
+        self._remember(namespace, self._home.stamp(namespace), ring)
 
     def _ring(self, namespace: int, *, anew: bool = False) -> KeyRing:
         """Give a namespace's ring as its home has it; `anew`, one that nobody else has."""
+        look: tuple[int, KeyRing | str] | None = getattr(self._looks, "answer", None)
+        if look is not None and look[0] == namespace and not anew:
+            if isinstance(look[1], str):
+                raise KeyMissing(look[1])
+            return look[1]
         home = self._home
         if home is None:
             raise KeyMissing(_NO_HOME)
@@ -278,15 +323,24 @@ class Seal:
             raise self._missing(namespace, "the key")
         ring = KeyRing.decode(content, home.where(namespace))
         if not anew:
-            if len(self._rings) >= RINGS_KEPT:
-                self._rings.clear()
-            self._rings[namespace] = stamp, ring
+            self._remember(namespace, stamp, ring)
         return ring
 
+    def _remember(self, namespace: int, stamp: Any, ring: KeyRing) -> None:
+        """Keep a ring at hand, and let the oldest go that nothing is being sealed with."""
+        with self._guard:
+            self._rings.pop(namespace, None)
+            self._rings[namespace] = stamp, ring
+            if len(self._rings) > RINGS_KEPT:
+                oldest = next((key for key in self._rings if not self._in_use[key]), namespace)
+                self._rings.pop(oldest)
+
     def _at_hand(self, namespace: int) -> KeyRing:
-        """Give a namespace's ring as it was asked for last: no transaction waits for a home, which may be slow."""
+        """Give a namespace's ring as it was read last, within `at_hand`; where its key is gone since, none."""
         known = self._rings.get(namespace)
-        return self._ring(namespace) if known is None else known[1]
+        if known is None:
+            raise self._missing(namespace, "the key")
+        return known[1]
 
     def _missing(self, namespace: int, what: str) -> KeyMissing:
         where = self._home.where(namespace) if self._home is not None else "FIRSTHAND_KEYS"
