@@ -6,7 +6,7 @@ DATA ?= ../shared/data
 SOAKED := -rP --show-capture=stdout --durations=20
 LONGER = tests/faults tests/properties $(shell grep -rlE 'hypothesis|SOAK' --include='test_*.py' tests packages/firsthand-evals/tests | grep -vE 'tests/(faults|properties|postgres)/')
 
-.PHONY: demo test test-postgres conformance conformance-ci conformance-mcp lint bench bench-postgres quality soak docs clean
+.PHONY: demo test test-postgres conformance conformance-ci conformance-crewai conformance-mcp lint bench bench-postgres quality soak docs clean
 .DELETE_ON_ERROR:
 
 demo: .venv/ready  ## a session recorded, the next one reminded, a string found, a damaged copy named
@@ -19,11 +19,14 @@ test-postgres: .venv/ready-postgres  ## what needs servers, or kills them: some 
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/postgres
 	FIRSTHAND_TEST_POSTGRES=embedded $(BIN)/python -m pytest -n 2 --dist worksteal -m "not files_only" tests/recall tests/context tests/ledger tests/notes tests/agents tests/unasked tests/cli tests/test_memory.py
 
-conformance: .venv-frameworks/ready conformance-mcp  ## adapters against their frameworks, and the suites that those ship (docs/adapters/index.md)
+conformance: .venv-frameworks/ready conformance-crewai conformance-mcp  ## adapters against their frameworks, and the suites that those ship (docs/adapters/index.md)
 	.venv-frameworks/bin/python -m pytest -n 2 -W default tests/conformance
 
 conformance-ci: .venv-frameworks/ready-ci  ## of them those of SessionStore and LangGraph
 	.venv-frameworks/bin/python -m pytest -n 2 -W default tests/conformance/test_claude_agent_sdk.py tests/conformance/test_langgraph_checkpointer.py tests/conformance/test_langgraph_store.py
+
+conformance-crewai: .venv-crewai/ready  ## CrewAI, whose environment takes 1.1 GB
+	.venv-crewai/bin/python -m pytest -n 2 -W ignore tests/conformance/test_crewai.py
 
 conformance-mcp: .venv-mcp/ready  ## MCP's own suite against our server (needs npm)
 	.venv-mcp/bin/python tools/mcp_conformance.py .venv-mcp
@@ -51,7 +54,7 @@ docs: .venv/ready-dev  ## write the reference of commands and of public names an
 	$(BIN)/python tools/make_api.py
 
 clean:
-	rm -rf .venv .venv-peers .venv-frameworks .venv-mcp build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-peers .venv-frameworks .venv-crewai .venv-mcp build dist .mypy_cache .ruff_cache .pytest_cache
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "expected Python 3.11 to 3.13 on PATH as python3; install one, or run: make PYTHON=/path/to/python3 $(MAKECMDGOALS)" >&2; exit 1; }
@@ -88,6 +91,11 @@ clean:
 
 .venv-frameworks/ready: .venv-frameworks/ready-ci tests/conformance/requirements.txt
 	.venv-frameworks/bin/python -m pip install --quiet --disable-pip-version-check -r tests/conformance/requirements.txt
+	@touch $@
+
+.venv-crewai/ready: tests/conformance/requirements-crewai.txt pyproject.toml packages/firsthand-evals/pyproject.toml
+	$(PYTHON) -m venv .venv-crewai
+	.venv-crewai/bin/python -m pip install --quiet --disable-pip-version-check -e '.[agents]' -e packages/firsthand-evals -r tests/conformance/requirements-crewai.txt
 	@touch $@
 
 .venv-mcp/ready: .venv/bin/python pyproject.toml tests/conformance/package.json  # the newest SDK, which some frameworks do not take, and the suite with its Node

@@ -35,7 +35,7 @@ from pydantic import BaseModel, ConfigDict
 
 from firsthand import Budget, Kind, Memory, Query
 from firsthand.adapters.chat_messages import OWN, calls_of, matched, newest, reply
-from firsthand.adapters.loop import BUDGET, Loop
+from firsthand.adapters.loop import BUDGET, UNREACHABLE, Loop
 from firsthand.agents.agent_tools import REMEMBER_CHARACTERS_MAX, AgentTools
 from firsthand.context.tools import TOOLS
 from firsthand.errors import InvalidArgument
@@ -43,7 +43,6 @@ from firsthand.formats.tool_definitions import Tool
 from firsthand.tokens import TokenCounter
 
 HOST = "autogen"
-UNREACHABLE = "the memory cannot be reached now; go on without it"
 
 
 class _Arguments(BaseModel):

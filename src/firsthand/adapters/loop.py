@@ -44,6 +44,7 @@ from firsthand.unasked import volunteer
 BUDGET = Budget(100_000)
 SLOW_S, RESTS = 0.5, 10
 """After a fault that took longer nothing is asked for ten times as long: a store that is gone slows by a tenth."""
+UNREACHABLE = "the memory cannot be reached now; go on without it"
 UNWRITTEN_MAX = 10_000
 THREADS_MAX = 64  # sessions of `Loops` that are open at a time; any other one is opened again when it goes on
 _LOG = logging.getLogger("firsthand")
@@ -192,7 +193,7 @@ class Loop:
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Answer a call of one of them; what went wrong is a sentence for the model."""
-        refused = f"{name} was not done: the memory cannot be reached now; go on without it"
+        refused = f"{name} was not done: {UNREACHABLE}"
         return self._safely(name, lambda: self._open().call(name, arguments, repeats=not self._compacts), refused)
 
     def ask(self, where: str, question: Callable[[Memory], _T], otherwise: _T) -> _T:
