@@ -1,6 +1,6 @@
 """Are needles of a window found again after 50 compactions? A check: it ends with 1 when a promise is missed.
 
-    python bench/needles_bench.py --data DATA [--traces 4]
+    python bench/needles_bench.py --data DATA [--traces 4] [--minilm FILE]
 
 Generated sessions of 150,000 tokens, their flood made of real texts, and real ones (pi, swe-agent, tau) go through a
 window small enough for 50 compactions and more. Then each question is asked as a model's call of recall, and the
@@ -22,9 +22,11 @@ import corpus
 from compaction import generated, real
 from compaction.ours import Ours
 from compaction.values import Ask, Trace, count, text_of
+from firsthand.index.embed.minilm import MiniLM
 from machine import describe
 from quality.baselines import order, pieces
 from quality.bm25 import BM25, stems
+from quality.kept import Kept
 from timing import say
 
 SEED = 8
@@ -42,14 +44,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder of real sessions")
     parser.add_argument("--traces", type=int, default=4, help="generated sessions")
+    parser.add_argument("--parts", type=int, default=1, help="of each set of real sessions, at most")
+    parser.add_argument("--sets", nargs="*", default=("generated", *REAL), help="only these")
+    parser.add_argument("--minilm", type=Path, help="ask with vectors of all-MiniLM-L6-v2, too; they are kept here")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent, help="folder for NEEDLES.md")
     chosen = parser.parse_args()
     texts = [
         t for t in corpus.texts(chosen.data / "swe-agent", FLOOD_TEXTS, seed=SEED) if len(t) > FLOOD_CHARACTERS_MIN
     ]
     sets = {"generated": [generated.trace(n, generated.FULL, texts, seed=SEED) for n in range(chosen.traces)]}
-    sets |= {name: real.traces(chosen.data, name, parts=1, seed=SEED) for name in REAL}
-    rows = [row for name, traces in sets.items() for row in measure(name, traces)]
+    sets |= {name: real.traces(chosen.data, name, parts=chosen.parts, seed=SEED) for name in REAL}
+    embedder = Kept(MiniLM(), chosen.minilm) if chosen.minilm else "none"
+    rows = [row for name in chosen.sets for row in measure(name, sets[name], embedder)]
     missed = [verdict for row in rows if (verdict := missed_by(row))]
     machine = describe(chosen.out)
     lines = [
@@ -64,16 +70,17 @@ def main() -> int:
     return 1 if missed else 0
 
 
-def measure(name: str, traces: Sequence[Trace]) -> list[dict[str, Any]]:
+def measure(name: str, traces: Sequence[Trace], embedder: Any) -> list[dict[str, Any]]:
     """Feed the sessions to windows; give a row a kind of question, counts summed over sessions."""
     rows = {ask: {"set": name, "ask": ask.value, "n": 0, "ours": 0, "passages": 0} for ask in ASKS}
     compactions, seconds, tokens = [], 0.0, []
     for trace in traces:
         window = window_tokens(trace)
         say(f"{trace.name}: a window of {window:,} tokens")
-        ours = Ours(window)
+        ours = Ours(window, embedder)
         for step in trace.steps:
             ours.feed(step)
+        ours.memory.follow()
         compactions.append(ours.compactions)
         passages = Passages([text_of(message) for step in trace.steps for message in step])
         for question in trace.questions:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from firsthand import Memory
 from firsthand.context.session_window import limits_of
@@ -30,9 +31,9 @@ class Ours:
     name = "Firsthand"
     searches = True
 
-    def __init__(self, window_tokens: int) -> None:
+    def __init__(self, window_tokens: int, embedder: Any = "none") -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="firsthand-bench-")
-        self.memory = Memory(Path(self._folder.name) / "store", namespace="bench")
+        self.memory = Memory(Path(self._folder.name) / "store", namespace="bench", embedder=embedder)
         self._pull_tokens = pull_tokens(window_tokens)
         budget = Budget(window_tokens - self._pull_tokens, high=HIGH, low=LOW)
         with_tools = window_tokens >= TOOLS_TOKENS_MIN

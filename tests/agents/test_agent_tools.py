@@ -97,9 +97,11 @@ def test_a_session_of_others_is_refused_by_name(tools):
 
 
 def test_absent_says_that_everything_was_searched(tools):
-    """What was never said is absent, with no hit."""
+    """What was never said is absent, with no hit; a rewrite of the question may find what was."""
     told = tools.call("recall", {"query": "zygomorphic quetzal"})
     assert (told.outcome, told.facts["hits"]) == (Outcome.ABSENT, [])
+    told = tools.call("recall", {"query": "zygomorphic quetzal", "rewrites": ["E4711"]})
+    assert told.facts["hits"][0]["kind"] == "tool_result"
 
 
 def test_recall_leaves_out_calls_that_asked_the_same(memory, tools):

@@ -87,6 +87,14 @@ def test_a_recall_within_a_marker_looks_only_there(memory, talk, pull):
     assert len(ask(pull, RECALL, query="QUX-77Z", since="2001-01-01", within=None).pointers) >= 3
 
 
+def test_a_recall_is_asked_in_other_words_too(memory, talk, pull):
+    """What the query does not find, a rewrite of the model's finds; one text may stand for a list."""
+    assert ask(pull, RECALL, query="zebra").pointers == ()
+    found = ask(pull, RECALL, query="zebra", rewrites=["giraffe", "QUX-77Z"])
+    assert {*found.pointers[:3]} == {talk["asked"], talk["done"], talk["other"]}
+    assert ask(pull, RECALL, query="zebra", rewrites="QUX-77Z").pointers == found.pointers
+
+
 def test_nothing_found_says_so(memory, talk, pull):
     """An absent answer is an answer, not an error."""
     result = ask(pull, RECALL, query="zebra")

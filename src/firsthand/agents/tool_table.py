@@ -56,9 +56,9 @@ def _tool(name: str, description: str, told: str, **takes: Mapping[str, Any]) ->
 
 TOOLS = (
     _tool(
-        RECALL, "Search past sessions, word for word", "query* sessions since until",
-        query=_TEXT, limit=_number(1, 20), sessions=_TEXTS, since=_TEXT | {"description": "2026-01-31"}, until=_TEXT,
-        across={"type": "boolean"},
+        RECALL, "Search past sessions, word for word", "query* rewrites since until",
+        query=_TEXT, rewrites=_TEXTS, limit=_number(1, 20), sessions=_TEXTS, across={"type": "boolean"},
+        since=_TEXT | {"description": "2026-01-31"}, until=_TEXT,
     ),
     _tool(
         EXPAND, "Read the original behind a pointer", "pointer* around",
@@ -77,7 +77,7 @@ TOOLS = (
         text=_TEXT | {"description": "fact"}, quote_old=_TEXT, old=_TEXT, at=_TEXT,
     ),
     _tool(
-        TIMELINE, "List events in order", "where*",
+        TIMELINE, "List events", "where*",
         where=_TEXT | {"description": "pointer or session"}, limit=_number(1, 200),
     ),
     _tool(HEALTH, "Say if memory works", ""),

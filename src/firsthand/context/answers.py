@@ -258,12 +258,9 @@ def _fitted(
         quoted(block.body, TOKENS_MAX, count, size_bytes=block.size_bytes) if block.body else "" for block in blocks
     ]
     bodies = [count(whole) if whole else 0 for whole in wholes]
-    room, several, before = tokens_max, len(blocks), (0, 0)
+    room, above = tokens_max, count(opening(len(blocks)))
     for _ in range(TRIES_MAX):
-        number, most = _shared(room - count(opening(len(blocks))), heads[:several], bodies[:several])
-        if (number, most) == before:  # a little less room changes nothing: what is there is short, and one is too many
-            number = several = number - 1
-        before = (number, most)
+        number, most = _shared(room - above, heads, bodies)
         lines = [opening(number)]
         for block, whole, tokens in zip(blocks[:number], wholes, bodies, strict=False):
             text = whole if tokens <= most else quoted(block.body, most, count, size_bytes=block.size_bytes)
@@ -274,7 +271,8 @@ def _fitted(
             return Written(written, tuple(block.pointer for block in blocks[:number]))
         if number == 0:
             break
-        room -= excess
+        used = above + sum(heads[:number]) + sum(min(body, most) for body in bodies[:number])
+        room = min(room, used) - excess  # less than was used: then a text is shorter, or one block is left out
     return Written(shorten(opening(0), tokens_max, count))
 
 

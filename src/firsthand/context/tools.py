@@ -15,7 +15,8 @@ here.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from itertools import islice
+from functools import cache, partial
+from itertools import chain, islice
 from typing import Any
 
 from firsthand import moment, pointer
@@ -24,6 +25,7 @@ from firsthand.context import answers
 from firsthand.context.answers import Written
 from firsthand.context.receipt import from_json
 from firsthand.context.short_text import shorten
+from firsthand.context.span_contents import CONTENTS_EVENTS_MAX, Part, of_contents, parts_of
 from firsthand.errors import (
     Erased,
     FirsthandError,
@@ -117,6 +119,7 @@ class Pull:
             the tool ``task`` out.
         conditions: gives the task that a recall is for, as it is now; None asks without one.
         agent: who decides by ``decide``; empty names the session instead.
+        contents: a span of several turns that has no room in an answer is told turn by turn, not from its beginning.
     """
 
     def __init__(
@@ -129,8 +132,10 @@ class Pull:
         task: Callable[[Mapping[str, Any]], str] | None = None,
         conditions: Callable[[], Conditions] | None = None,
         agent: str = "",
+        contents: bool = True,
     ) -> None:
         self._space, self._session, self._count, self._task = space, session, count, task
+        self._contents = contents
         self._conditions, self._agent = conditions, agent or session
         self.limits = limits or PullLimits()
         self._turn: int | None = None
@@ -247,7 +252,9 @@ class Pull:
             conditions=conditions,
         )  # fmt: skip
         layout = answers.layout(self._count, session=self._session, visible=visible, leaves_out=self._asks)
-        answer = recall(self._space, query, layout=layout, waiting=True)
+        rewrites = arguments.get("rewrites")
+        rewrite = (lambda _: rewrites) if rewrites else None
+        answer = recall(self._space, query, rewrite=rewrite, layout=layout, waiting=True)
         return lambda tokens_max: answers.of_recall(
             answer, tokens_max=tokens_max, count=self._count, session=self._session, visible=visible
         )
@@ -313,12 +320,31 @@ class Pull:
             self._space.namespace, session=first.session, after=first.position - 1, before=last.position + 1,
             damaged=lambda _, error: damaged.append(str(error)),
         )  # fmt: skip
-        listed = [*islice((event for event in events if event.kind not in _BOOKKEEPING), SPAN_EVENTS_MAX + 1)]
+        speaking = (event for event in events if event.kind not in _BOOKKEEPING)
+        listed = [*islice(speaking, SPAN_EVENTS_MAX + 1)]
         following = listed[SPAN_EVENTS_MAX].id if len(listed) > SPAN_EVENTS_MAX else ""
-        return lambda tokens_max: answers.of_span(
-            str(address), listed[:SPAN_EVENTS_MAX], last.sequence - first.sequence + 1, following=following,
-            damaged=damaged, tokens_max=tokens_max, count=self._count, visible=visible, mark=Effect(self._space).mark,
+        list_events = partial(
+            answers.of_span, str(address), listed[:SPAN_EVENTS_MAX], last.sequence - first.sequence + 1,
+            following=following, damaged=damaged, count=self._count, visible=visible, mark=Effect(self._space).mark,
         )  # fmt: skip
+        if first.turn == last.turn or not self._contents:
+            return lambda tokens_max: list_events(tokens_max=tokens_max)
+
+        @cache
+        def parts() -> list[Part]:
+            return parts_of(chain(listed, islice(speaking, CONTENTS_EVENTS_MAX)))
+
+        def write(tokens_max: int) -> Written:
+            """List the events where each of them has room, else the turns."""
+            written = list_events(tokens_max=tokens_max)
+            if not following and len(written.pointers) == len(listed):
+                return written
+            return of_contents(
+                str(address), first.session, parts(), last=last.id, damaged=damaged, tokens_max=tokens_max,
+                count=self._count,
+            )  # fmt: skip
+
+        return write
 
     def _ends(self, address: Pointer) -> tuple[Event, Event]:
         """Read the first and the last event of a span."""
@@ -454,10 +480,11 @@ TOOLS = (
         _parameters(
             ("query",),
             query=_text("words and exact strings of the text you look for"),
+            rewrites=_texts("the query in other words"),
             within=_text("a marker's pointer: look only there"),
             since=_text("such as 2026-01-31T12:00:00Z"),
             until=_text("latest time"),
-            kinds=_texts("such as user_message, agent_message, tool_call, tool_result"),
+            kinds=_texts("such as user_message, tool_call, tool_result"),
             session=_text("only of this session"),
         ),
     ),
