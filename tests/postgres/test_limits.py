@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
@@ -11,7 +12,7 @@ import pytest
 from postgres_server import OWNER
 
 from firsthand import Draft, Kind
-from firsthand.errors import StoreFull
+from firsthand.errors import StoreError, StoreFull
 from firsthand.log.postgres.reader import number_of
 from firsthand.log.postgres.tenant import Ticket
 
@@ -77,6 +78,34 @@ def test_payloads_that_no_event_holds_count(server, database, engine, name):
         db.execute("UPDATE firsthand.artifact SET stored = now() - interval '25 hours'")
     engine.append(notes(random(60_000)), namespace="shop", session="s")
     assert len([*engine.artifacts.listing(key)]) == 2
+    assert engine.verify(namespace="shop").ok
+
+
+def test_a_payload_on_its_way_counts_and_delays_no_other(server, database, engine):
+    """While a put takes long, another is done, and one without room beside both is refused; a failed one counts not."""
+    limit(server, database, "shop", bytes_max=100_000)
+    key, random = engine.namespace_key("shop"), Random(4).randbytes
+    slow = random(40_000)
+    with psycopg.connect(server.dsn("postgres", database)) as db, ThreadPoolExecutor() as threads:
+
+        def waiting():
+            while (row := db.execute("SELECT pid FROM pg_locks WHERE NOT granted").fetchone()) is None:
+                threading.Event().wait(0.01)
+            return row[0]
+
+        sql = "INSERT INTO firsthand.artifact (namespace, digest, piece, bytes) VALUES (%s, %s, 0, '')"
+        db.execute(sql, (key, hashlib.sha256(slow).digest()))
+        putting = threads.submit(engine.artifacts.put, key, slow)
+        waiting()
+        engine.artifacts.put(key, random(30_000))
+        with pytest.raises(StoreFull):
+            engine.artifacts.put(key, random(40_000))
+        db.execute("SELECT pg_cancel_backend(%s)", (waiting(),))
+        with pytest.raises(StoreError):
+            putting.result(30)
+        engine.artifacts.put(key, random(40_000))
+        assert db.execute("SELECT count(*) FROM firsthand.pending_object").fetchone() == (0,)
+        db.rollback()
     assert engine.verify(namespace="shop").ok
 
 

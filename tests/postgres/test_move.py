@@ -134,6 +134,18 @@ def test_writers_go_on_while_their_namespace_moves(primaries) -> None:
             assert db.execute(f"SELECT count(*) FROM firsthand.{table}").fetchone() == others
 
 
+def test_a_namespace_at_its_limit_comes_back(primaries) -> None:
+    """What a primary counted of a namespace before does not limit the copy that comes back to it."""
+    old = primaries.open(0)
+    old.append([Draft(Kind.NOTE, payload := os.urandom(30_000))], namespace="shop", session="s")
+    with psycopg.connect(primaries.owner(0)) as db:
+        db.execute("UPDATE firsthand.namespace SET bytes_max = 40000")
+    primaries.move()
+    primaries.move(1, 0)
+    assert [old.reader.content(event) for event in old.reader.events("shop")] == [payload]
+    assert old.verify(namespace="shop").ok
+
+
 def test_a_move_leaves_no_object_behind(primaries, tmp_path, monkeypatch) -> None:
     """Of a payload in an object store that primaries share, the new one's object is left; erased there, none is."""
     monkeypatch.setenv("FIRSTHAND_OBJECTS", str(tmp_path))

@@ -28,7 +28,7 @@ from firsthand.log.payload import PIECE_BYTES, check_range, head_of, pieces_of
 from firsthand.log.preview import Previewer
 from firsthand.value import value
 
-from .connection import Connections
+from .connection import Connections, enter
 from .deadline import LONG_S
 from .objects import ObjectStore
 from .seal import Seal
@@ -240,15 +240,19 @@ class Payloads:
     def _put_staged(self, namespace_key: int, staged: _Staged) -> None:
         """Keep a payload, if the limits of its namespace have room for what no event holds yet and for it."""
         objects = self._objects if staged.artifact.size_bytes > self._over else None
-        name = None if objects is None else os.urandom(16)
+        name = os.urandom(16)
         with self._seal.leaf(namespace_key) as leaf:
-            with self._connections.use() as db, db.transaction():
+            with self._connections.use() as db:  # committed at once, so that no other payload waits for this one
                 db.execute("SELECT room_1(%s, %s, %s)", (namespace_key, staged.ends[-1], name))
-                for number, stored in enumerate(self._sealed(namespace_key, staged, leaf) if objects is None else ()):
-                    sql = "SELECT put_piece_1(%s, %s, %s, %b, NULL, NULL)"
-                    db.execute(sql, (namespace_key, staged.artifact.digest, number, stored))
-            if objects is not None and name is not None:
-                self._put_object(namespace_key, staged, leaf, objects, name)
+            try:
+                if objects is None:
+                    self._put_rows(namespace_key, staged, leaf, name)
+                else:
+                    self._put_object(namespace_key, staged, leaf, objects, name)
+            except BaseException:
+                with suppress(StoreError):  # then its room is taken until it is swept
+                    self._forget(namespace_key, [name])
+                raise
 
     def _staged(self, file: IO[bytes], head: bytes, source: bytes | ByteSource) -> _Staged:
         digest, previewer, size, ends = hashlib.sha256(), Previewer(), 0, []
@@ -268,6 +272,15 @@ class Payloads:
         for number, piece in enumerate(staged.pieces()):
             yield self._seal.piece(namespace_key, staged.artifact.digest, number, leaf, piece)
 
+    def _put_rows(self, namespace_key: int, staged: _Staged, leaf: int, name: bytes) -> None:
+        """Keep the pieces in the database, and give the room back that was kept for them."""
+        with self._connections.use() as db, db.transaction():
+            enter(db, namespace_key)
+            for number, stored in enumerate(self._sealed(namespace_key, staged, leaf)):
+                sql = "SELECT put_piece_1(%s, %s, %s, %b, NULL, NULL)"
+                db.execute(sql, (namespace_key, staged.artifact.digest, number, stored))
+            db.execute("SELECT forget_objects_1(%s, %s)", (namespace_key, [name]))
+
     def _put_object(self, namespace_key: int, staged: _Staged, leaf: int, objects: ObjectStore, name: bytes) -> None:
         """Upload an object under a name of its own, then say in the database where it is."""
         places = list[tuple[int, int]]()
@@ -277,12 +290,7 @@ class Payloads:
                 places.append((len(stored), crc32(stored)))
                 yield stored
 
-        try:
-            objects.put(_name(namespace_key, name), pieces())
-        except BaseException:
-            with suppress(StoreError):  # then it counts until it is swept
-                self._forget(namespace_key, [name])
-            raise
+        objects.put(_name(namespace_key, name), pieces())
         listed = compression.compress(b"".join(_PLACE.pack(*place) for place in places))
         manifest = self._seal.piece(namespace_key, staged.artifact.digest, MANIFEST, leaf, listed)
         with self._connections.use() as db:

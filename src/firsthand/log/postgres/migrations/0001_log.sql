@@ -91,10 +91,10 @@ ALTER TABLE artifact ALTER COLUMN bytes SET STORAGE EXTERNAL;
 -- Keys of erased content that have still to be forgotten where keys are kept (`seal`): how what they sealed began.
 CREATE TABLE forgotten (namespace bigint NOT NULL, key bytea NOT NULL, PRIMARY KEY (namespace, key));
 
--- Objects that no payload lies in: those on their way, which count against the limits, and those still to be removed.
+-- Payloads on their way, where a limit is to count them, and objects that no payload lies in, still to be removed.
 CREATE TABLE pending_object (
   namespace bigint NOT NULL,
-  name      bytea NOT NULL,
+  name      bytea NOT NULL,                -- of the object; of a payload in the database, any
   size      bigint,                        -- of one on its way; null for one to be removed
   begun     timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (namespace, name)
@@ -269,7 +269,8 @@ BEGIN
   IF object_there = of_object THEN
     DELETE FROM pending_object WHERE namespace = of_namespace AND name = of_object;
   ELSIF of_object IS NOT NULL THEN  -- the payload was put by somebody else meanwhile
-    UPDATE pending_object SET size = NULL WHERE namespace = of_namespace AND name = of_object;
+    INSERT INTO pending_object (namespace, name) VALUES (of_namespace, of_object)
+      ON CONFLICT (namespace, name) DO UPDATE SET size = NULL;
   END IF;
   RETURN object_there;
 END $$;
@@ -282,25 +283,22 @@ BEGIN
   RETURN FOUND;
 END $$;
 
--- Refuse a payload for which a limit of its namespace has no room, those that no event holds yet and objects on their
--- way included. Until the end of the transaction no other payload asks; an object has its room from then on.
-CREATE FUNCTION room_1(of_namespace bigint, added bigint, of_object bytea) RETURNS void
+-- Refuse a payload for which a limit of its namespace has no room, those that no event holds yet and those on their way
+-- included; or keep its room until it is there. Until the end of the transaction no other payload asks.
+CREATE FUNCTION room_1(of_namespace bigint, added bigint, of_name bytea) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
   tenant namespace%ROWTYPE;
   waiting bigint;
 BEGIN
-  IF of_object IS NOT NULL THEN
-    INSERT INTO pending_object (namespace, name, size) VALUES (of_namespace, of_object, added);
-  END IF;
   SELECT * INTO tenant FROM namespace WHERE namespace.namespace = of_namespace
-    AND (bytes_max IS NOT NULL OR day_bytes_max IS NOT NULL);
+    AND (bytes_max IS NOT NULL OR day_bytes_max IS NOT NULL)
+    AND current_setting('firsthand.moving', true) IS DISTINCT FROM 'on';
   IF NOT FOUND THEN
     RETURN;
   END IF;
   PERFORM pg_advisory_xact_lock(of_namespace);
-  waiting := added + (SELECT coalesce(sum(size), 0) FROM pending_object
-      WHERE namespace = of_namespace AND name IS DISTINCT FROM of_object)
+  waiting := added + (SELECT coalesce(sum(size), 0) FROM pending_object WHERE namespace = of_namespace)
     + (SELECT coalesce(sum(coalesce(size, octet_length(bytes))), 0) FROM artifact
       WHERE namespace = of_namespace AND NOT EXISTS (SELECT FROM artifact_use
         WHERE artifact_use.namespace = of_namespace AND artifact_use.digest = artifact.digest));
@@ -310,6 +308,7 @@ BEGIN
       ELSE 0 END) > tenant.day_bytes_max THEN
     RAISE EXCEPTION '% bytes a day', tenant.day_bytes_max USING ERRCODE = 'FH001';
   END IF;
+  INSERT INTO pending_object (namespace, name, size) VALUES (of_namespace, of_name, added);
 END $$;
 
 -- Remove the payloads that no event came to hold and that were stored before a time. Gives what `erase_1` gives.
