@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from firsthand import environment, fence, pointer
 from firsthand.answer import kind_of
-from firsthand.errors import InvalidArgument
+from firsthand.errors import InvalidArgument, StoreBusy
 from firsthand.event import Draft, Event, Kind
 from firsthand.index.text import TextIndex
 from firsthand.index.tokenizer import Tokenize, stems, tokenizer
@@ -330,6 +330,20 @@ def pointer_of(address: Address) -> Pointer:
     if isinstance(address, Appended):
         return Pointer(address.id)
     return address if isinstance(address, Pointer) else pointer.parse(address)
+
+
+def outage(path: str | os.PathLike[str] | None, refusal: StoreBusy) -> Opener:
+    """Give what opens this machine's replica of a store whose server cannot be reached, to recall from what it has.
+
+    Raises:
+        StoreBusy: the refusal, where the store is at no address; opening raises it where there is no replica.
+    """
+    root = _folder(environment.default_store() if path is None else path)
+    if not (root / environment.ADDRESS_FILE).is_file():
+        raise refusal
+    from firsthand.log.postgres.outage import Outage  # noqa: PLC0415 - an extra
+
+    return Outage(root, environment.replicas_folder(), refusal)
 
 
 def _folder(path: object) -> Path:

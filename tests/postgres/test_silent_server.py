@@ -9,6 +9,8 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 
 import psycopg
@@ -17,6 +19,7 @@ from postgres_server import APPLICATION, OWNER, PostgresServer
 
 from firsthand import Memory
 from firsthand.answer import Outcome
+from firsthand.cli.cli import main
 from firsthand.environment import store_folder
 from firsthand.errors import StoreBusy
 from firsthand.event import Draft, Kind
@@ -185,6 +188,46 @@ def test_recall_answers_from_the_replica_of_a_silent_server(server, database, tm
             again(memory.log.engine, batch)
         assert [event.text for event in memory.log.reader.events("n")] == ["the port is 4711", "late"]
         assert memory.verify().ok
+
+
+def test_a_recall_that_begins_in_an_outage_reads_the_replica(server, database, tmp_path, monkeypatch, capsys):
+    """The command answers from what this machine has, as `degraded`; other reads, and namespaces without, are refused.
+
+    Fails on: a recall that wants the server to open, one that says `absent`, a read that is stale and says nothing.
+    """
+    for name in ("CACHE", "DATA", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path))
+    with TemporaryDirectory() as folder:  # a socket's path is short
+        place = Path(folder) / "s"
+        place.symlink_to(server.folder)
+        address = f"postgresql://{APPLICATION}@/{database}?host={place}"
+
+        def run(*words: str) -> tuple[int, str]:
+            code = main(["--store", address, *words])
+            said = capsys.readouterr()
+            return code, said.out + said.err
+
+        with Memory(address, embedder="none") as memory:
+            memory.session("s").user("the port is 4711")
+            assert memory.recall("port").hits
+        place.unlink()
+        code, said = run("recall", "port")
+        assert code == 0
+        assert "the port is 4711" in said
+        assert "degraded" in said
+        assert "replica holds the store up to position 1, and not what came after it: PostgreSQL" in said
+        assert (run("recall", "lamp")[0], "absent" in run("recall", "lamp")[1]) == (3, False)
+        for words in (
+            ("timeline",),
+            ("--namespace", "other", "recall", "port"),
+            ("session", "append", "x", "--session", "s"),
+        ):
+            code, said = run(*words)
+            assert code == 4
+            assert "4711" not in said
+        place.symlink_to(server.folder)
+        assert "found: " in run("recall", "port")[1]
+        assert run("store", "verify")[0] == 0
 
 
 def test_an_address_of_a_silent_server_is_refused_in_time(server, dsn):

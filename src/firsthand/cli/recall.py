@@ -13,9 +13,10 @@ from firsthand.cli.exits import DAMAGED, DONE, NOTHING_FOUND, USAGE
 from firsthand.cli.output import Output
 from firsthand.cli.stores import session_in, to_read, to_read_as
 from firsthand.environment import calculate_in_one_thread
+from firsthand.errors import StoreBusy
 from firsthand.json_codec import to_json
 from firsthand.ledger.ledger_recall import recall
-from firsthand.space import Space
+from firsthand.space import Space, outage
 
 PREVIEW_LINES_MAX = 8  # on a terminal; a pipe gets the whole preview
 TASK_BUDGET_TOKENS = 200_000  # of the window that a session's task is read from
@@ -71,7 +72,7 @@ def _recall(chosen: argparse.Namespace, out: Output) -> int:
         return USAGE
     calculate_in_one_thread()
     conditions = _task_of(chosen) if chosen.task is not None else None
-    with to_read_as(Space, chosen) as space:
+    with _opened(chosen) as space:
         query = _query(chosen, conditions)
         started = perf_counter()
         answer = recall(space, query, waiting=True)
@@ -88,6 +89,14 @@ def _recall(chosen: argparse.Namespace, out: Output) -> int:
     if answer:
         return DONE
     return DAMAGED if answer.outcome is Outcome.DEGRADED else NOTHING_FOUND
+
+
+def _opened(chosen: argparse.Namespace) -> Space:
+    """Open the store; where its server cannot be reached, what this machine has of it, whose answers are degraded."""
+    try:
+        return to_read_as(Space, chosen)
+    except StoreBusy as refusal:
+        return Space(outage(chosen.store, refusal), namespace=chosen.namespace, read_only=True, create=False)
 
 
 def _query(chosen: argparse.Namespace, conditions: Conditions | None) -> Query:

@@ -117,10 +117,7 @@ class ReplicatedLog:
                 left = self.follow(ANSWER_S)
             behind = f"the newest {left:,} events are not in this machine's replica yet; ask again" if left else ""
         except (StoreBusy, StoreDamaged, KeyMissing) as error:
-            at = self.local.reader.head(self.namespace)[0]
-            behind = (
-                f"this machine's replica holds the store up to position {at:,}, and not what came after it: {error}"
-            )
+            behind = behind_of(self.local.reader.head(self.namespace)[0], error)
         self._thread.behind = behind
         try:
             yield behind
@@ -296,6 +293,11 @@ class ReplicatedLog:
         self._replica.close()
         if not self._shared:
             (self._engines or self.engine).close()
+
+
+def behind_of(position: int, why: Exception) -> str:
+    """Say that a replica's answer ends at a position."""
+    return f"this machine's replica holds the store up to position {position:,}, and not what came after it: {why}"
 
 
 def _are_whole(drafts: Sequence[Draft]) -> bool:

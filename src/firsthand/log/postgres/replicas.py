@@ -20,6 +20,7 @@ from firsthand.errors import InvalidArgument, StoreMoved
 from firsthand.log.disk import is_at, open_private
 from firsthand.value import value
 
+from .outage import remember
 from .primaries import COMING_S, Engines
 from .reader import number_of
 from .replica import ReplicatedLog
@@ -88,6 +89,7 @@ def open_at(home: Path, namespace: str, folder: Path, bytes_max: int, **options:
     address = (home / ADDRESS_FILE).read_text(encoding="utf-8").strip()
     replicas = Replicas(address, home, folder, bytes_max)
     try:
+        remember(home, replicas.engine.reader.uuid())
         return replicas.open_log(namespace, shared=False, **options)
     except BaseException:
         replicas.close()
