@@ -82,7 +82,7 @@ def test_payloads_that_no_event_holds_count(server, database, engine, name):
 
 
 def test_a_payload_on_its_way_counts_and_delays_no_other(server, database, engine):
-    """While a put takes long, another is done, and one without room beside both is refused; a failed one counts not."""
+    """While a put takes long, another is done; one without room beside both is refused; what failed does not count."""
     limit(server, database, "shop", bytes_max=100_000)
     key, random = engine.namespace_key("shop"), Random(4).randbytes
     slow = random(40_000)
@@ -106,6 +106,10 @@ def test_a_payload_on_its_way_counts_and_delays_no_other(server, database, engin
         engine.artifacts.put(key, random(40_000))
         assert db.execute("SELECT count(*) FROM firsthand.pending_object").fetchone() == (0,)
         db.rollback()
+        sql = "INSERT INTO firsthand.pending_object VALUES (%s, 'of a crash', 25000, now() - interval '25 hours')"
+        db.execute(sql, (key,))
+        db.commit()
+        engine.artifacts.put(key, random(25_000))
     assert engine.verify(namespace="shop").ok
 
 

@@ -232,8 +232,7 @@ class Payloads:
             try:
                 self._put_staged(namespace_key, staged)
             except StoreFull:
-                if not self.sweep(namespace_key):
-                    raise
+                self.sweep(namespace_key)  # what a crash left may have taken the room
                 self._put_staged(namespace_key, staged)
         return artifact
 
