@@ -1,10 +1,12 @@
 """Time to the first byte of a streamed answer: straight, through a bare relay of the same libraries, and the proxy.
 
-    python bench/proxy_bench.py [--rounds 200] [--think-ms 0]
+    python bench/proxy_bench.py [--rounds 150] [--think-ms 0]
 
 All four ways are asked by turns, so that load of the machine falls on all of them alike. The
-bare relay reads the body and passes bytes on, and does nothing else. `--think-ms`
-is what the stub waits before its first byte, as a model does.
+bare relay reads the body and passes bytes on, and does nothing else. One proxy sends the client's
+list as it is, the other keeps it under 16,000 tokens. `--think-ms` is what the stub waits before its
+first byte, as a model does. Rows are requests of up to 40 messages, of 200 and more, and, under 16,000
+tokens, those for which the window was compacted.
 """
 
 from __future__ import annotations
@@ -28,11 +30,13 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
+from firsthand import Memory
 from firsthand.proxy.app import Proxy
 from firsthand.proxy.budgets import Budgets
 from firsthand.proxy.conversations import Options
 from firsthand.proxy.proxy_server import config, listen
 
+SHORT, LONG, WARM = 40, 200, 10
 SYSTEM = "You look after the workers. " * 100
 EVENTS = [
     *(
@@ -105,7 +109,7 @@ def served(make: Callable[[], uvicorn.Config], listening: socket.socket) -> Base
 def main() -> None:
     """Measure."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=150)
     parser.add_argument("--think-ms", type=float, default=0)
     chosen = parser.parse_args()
     sockets = [listen("127.0.0.1", 0) for _ in range(4)]
@@ -115,9 +119,9 @@ def main() -> None:
         apps = [stub(chosen.think_ms / 1000), bare(urls[0])]
         made = [lambda app=app: uvicorn.Config(app, lifespan="off", **quiet) for app in apps]
         made += [lambda name=name, most=most: config(Proxy(urls[0], store=Path(folder) / name, options=Options(
-            budgets=Budgets([most])))) for name, most in (("plain", "10000000"), ("small", "8000"))]  # fmt: skip
+            budgets=Budgets([most])))) for name, most in (("plain", "10000000"), ("small", "16000"))]  # fmt: skip
         servers = [served(make, each) for make, each in zip(made, sockets, strict=True)]
-        ways = ["straight", "bare relay", "proxy", "proxy, compacting"]
+        ways = ["straight", "bare relay", "proxy", "proxy, 16k"]
         clients = [httpx.Client(base_url=url, timeout=60) for url in urls]
         times = {way: [] for way in ways}
         messages = [{"role": "system", "content": SYSTEM}]
@@ -129,13 +133,28 @@ def main() -> None:
         for server in servers:
             server.terminate()
             server.join(10)
-    warm = {way: values[10:] for way, values in times.items()}
-    straight, relay = (statistics.median(warm[way]) for way in ways[:2])
-    print(f"{'way':20}{'p50 ms':>9}{'p95 ms':>9}{'added / bare relay':>20}")
-    for way, values in warm.items():
-        median, slow = statistics.median(values), sorted(values)[int(len(values) * 0.95)]
-        ratio = f"{(median - straight) / (relay - straight):.2f} x" if way != "straight" else ""
-        print(f"{way:20}{median * 1e3:9.1f}{slow * 1e3:9.1f}{ratio:>20}")
+        with Memory(Path(folder) / "small", read_only=True) as memory:
+            receipts = [call.receipt for call in memory.anatomies(memory.sessions()[0].name)]
+    compacted = [number for number in range(1, len(receipts)) if receipts[number] != receipts[number - 1]]
+    parts = {
+        f"up to {SHORT} messages": range(WARM, SHORT // 2),
+        f"{LONG} messages and more": range(LONG // 2, chosen.rounds),
+        f"window compacted ({len(compacted)})": compacted,
+    }
+    print(f"{'way':14}{'requests':28}{'p50 ms':>9}{'p95 ms':>9}{'added p50':>11}{'added p95':>11}  of a bare relay's")
+    for way in ways:
+        for part, numbers in parts.items():
+            if (numbers is compacted and way != "proxy, 16k") or not numbers:
+                continue
+            figures = [quantiles([times[each][number] for number in numbers]) for each in (*ways[:2], way)]
+            (low, low_95), (relay, relay_95), (median, slow) = figures
+            ratios = f"{(median - low) / (relay - low):9.2f} x{(slow - low_95) / (relay_95 - low_95):9.2f} x"
+            print(f"{way:14}{part:28}{median * 1e3:9.1f}{slow * 1e3:9.1f}{ratios if way != 'straight' else ''}")
+
+
+def quantiles(values: list[float]) -> tuple[float, float]:
+    """Give p50 and p95."""
+    return statistics.median(values), sorted(values)[int(len(values) * 0.95)]
 
 
 if __name__ == "__main__":

@@ -10,7 +10,9 @@ from proxy_client import LISTS, TOOLS, Client
 from firsthand import Memory
 from firsthand.errors import InvalidArgument
 from firsthand.formats.check import faults
+from firsthand.proxy.app import DIALECTS
 from firsthand.proxy.budgets import SHARE, Budgets
+from firsthand.proxy.lists import Lists
 
 FORMATS = sorted(PATHS)
 TOKENS, STEPS = 5_000, 40
@@ -245,7 +247,7 @@ def check_requests(format_, bodies):
         assert after.get("system") == before.get("system")
         old, new = ([without_breakpoints(message) for message in body[LISTS[format_]]] for body in (before, after))
         if markers(old) == markers(new):
-            assert new[: max(0, len(old) - 2)] == old[:-2]
+            assert new[: len(old)] == old
         else:
             compactions += 1
     assert compactions >= 3
@@ -285,6 +287,66 @@ def test_a_store_that_fails_while_the_upstream_thinks(tmp_path):
         assert response.headers["x-firsthand"].startswith("not recorded; ")
         assert run.post("openai-chat", client.body()).headers["x-firsthand"].startswith("passed through; ")
         assert run.stub.requests[-1]["data"] == run.client.build_request("POST", "/", json=client.body()).content
+
+
+def test_a_store_that_fails_while_a_stream_runs(tmp_path):
+    """A stream does not wait for the store: that its request was not recorded says the header of the next one."""
+    with running(tmp_path / "store") as run:
+        client = Client(run, "openai-chat")
+        client.say("One.")
+        (tmp_path / "store").rename(tmp_path / "gone")
+        assert client.say("Two.")["text"] == "ok"
+        (tmp_path / "gone").rename(tmp_path / "store")
+        client.list.append({"role": "user", "content": "Three."})
+        header = run.post("openai-chat", client.body()).headers["x-firsthand"]
+        assert header.startswith("window; session=proxy-")
+        assert "; the request before was not recorded: " in header
+    with Memory(tmp_path / "store") as memory:
+        assert [event.text for event in memory.events(kind="user_message")] == ["One.", "Two.", "Three."]
+        assert memory.verify().ok
+
+
+@pytest.mark.parametrize("budget", [TOKENS, 50_000])
+@each
+def test_what_was_erased_is_not_sent_again(format_, budget, tmp_path):
+    """An erased message is not sent again, nor is a withheld answer that repeats it."""
+    with running(tmp_path / "store", budgets=Budgets([str(budget)])) as run:
+        client = Client(run, format_)
+        client.headers = {"x_firsthand_session": "s"}
+        with Memory(tmp_path / "store") as memory:
+            tulip = memory.session("other").append("user_message", "The tulip is in the shed.")
+        for step in range(14):
+            client.say(f"Step {step}. " + "What does worker 7 do today? " * 60)
+        run.stub.script += [Said("", (("r1", "recall", {"query": "tulip"}),)), Said("There.")]
+        client.say("Where is the tulip?")
+        client.say("Thanks.")
+        assert "in the shed" in json.dumps(run.stub.bodies[-1])
+        with Memory(tmp_path / "store") as memory:
+            memory.erase([tulip.pointer])
+        client.say("Go on.")
+        assert "in the shed" not in json.dumps(run.stub.bodies[-1])
+        assert faults(run.stub.bodies[-1], format_) == ()
+    with Memory(tmp_path / "store") as memory:
+        assert memory.verify().ok
+
+
+@each
+def test_a_list_is_read_as_if_for_the_first_time(format_):
+    """Entries made with the help of the last list are those made of the whole one, wherever the two part."""
+    dialect = next(each for each in DIALECTS.values() if format_ == each.FORMAT)
+    thought = {"type": "reasoning", "id": "r", "summary": []}
+    user = [{"role": "user", "content": f"Say {number}."} for number in range(6)]
+    lists = [user[:3], user[:5], user[:2], [*user[:2], user[4]], [user[1]], user]
+    if format_ == "openai-responses":
+        lists += [
+            [user[0], thought],
+            [user[0], thought, user[1]],
+            [user[0], thought, {"role": "assistant", "content": "x"}],
+        ]
+    known = Lists()
+    for messages in lists:
+        asked = dialect.read({dialect.LIST: messages})
+        assert known.entries(asked, dialect) == dialect.entries(map(dialect.plain, messages), (), set())
 
 
 @each

@@ -13,14 +13,13 @@ import hmac
 import json
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from firsthand import Memory
 from firsthand.proxy import anthropic, chat, responses
@@ -66,17 +65,13 @@ class Proxy:
         self._memories = {"": Memory(store, namespace=namespace)}
         self._conversations = {"": Conversations(self._memories[""], self._options)}
 
-    def application(self) -> ASGIApp:
-        """Give the application."""
-        app = Starlette(lifespan=self._lifespan)
-        app.mount("/", self)
-        return app
-
-    @asynccontextmanager
-    async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        yield
+    async def _live(self, receive: Receive, send: Send) -> None:
+        """Let go of the store and of the upstream when the server stops."""
+        while (message := await receive())["type"] != "lifespan.shutdown":
+            await send({"type": f"{message['type']}.complete"})
         await self._upstream.client.aclose()
         self.close()
+        await send({"type": "lifespan.shutdown.complete"})
 
     def close(self) -> None:
         """Let the store go; what was acknowledged is on disk."""
@@ -85,8 +80,8 @@ class Proxy:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        if scope["type"] != "http":
-            return None
+        if scope["type"] == "lifespan":
+            return await self._live(receive, send)
         headers = Headers(scope=scope)
         refusal = self._refusal(headers)
         if refusal:

@@ -12,7 +12,7 @@ from firsthand.proxy.dialect import JOINT, Asked, Entry, Message, Reply, Unfit, 
 from firsthand.proxy.event_stream import Block, event, summed
 
 FORMAT, LIST, NO_TOOLS = formats.OPENAI_CHAT, "messages", {"tool_choice": "none"}
-_THOUGHTS = ("reasoning_content", "reasoning", "reasoning_details")
+_THOUGHTS = frozenset({"reasoning_content", "reasoning", "reasoning_details"})
 _DONE = "[DONE]"
 
 
@@ -39,11 +39,16 @@ def write(asked: Asked, messages: Sequence[Message], tools: Sequence[Message], *
     """Write the request of a window: its own system message is the client's, as it came."""
     start = int(composed and bool(messages) and messages[0].get("role") in ("system", "developer"))
     written = [*asked.head, *messages[start:]]
-    if not any(name in message for message in asked.messages for name in _THOUGHTS):
+    if not any(map(_thinks, asked.messages)):  # a client that sends none back has a reason: some servers refuse them
         written = [
-            {name: member for name, member in message.items() if name not in _THOUGHTS} for message in written
-        ]  # a client that sends no thoughts back has a reason: some servers refuse them
+            {name: member for name, member in message.items() if name not in _THOUGHTS} if _thinks(message) else message
+            for message in written
+        ]
     return {**asked.body, "messages": written, **({"tools": [*asked.tools, *tools]} if tools else {})}
+
+
+def _thinks(message: Message) -> bool:
+    return not _THOUGHTS.isdisjoint(message)
 
 
 def plain(message: Message) -> Message:

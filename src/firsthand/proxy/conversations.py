@@ -11,28 +11,28 @@ knows no network.
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import takewhile
+from itertools import accumulate, takewhile
 
-from firsthand import Memory, Session, moment
+from firsthand import Memory, moment
 from firsthand.context.request import TASK_SHARE, TASK_TOKENS_MAX, TASK_TOKENS_MIN, Request
-from firsthand.context.session_window import SessionWindow, counter_of
-from firsthand.context.tools import NAMES
+from firsthand.context.session_window import SessionWindow
 from firsthand.errors import FirsthandError
 from firsthand.event import Kind, Trust
 from firsthand.formats.fields import mapping, text
 from firsthand.formats.tool_definitions import Result, calls, results
 from firsthand.proxy.budgets import Budgets
+from firsthand.proxy.conversation import Conversation
 from firsthand.proxy.dialect import Asked, Dialect, Entry, Message, Reply, Unfit, digest, texts_of
+from firsthand.proxy.lists import Lists
 from firsthand.value import value
 
+STEPS_AHEAD = 2  # as large as this one: where these would not fit, room is made while the upstream thinks
 CONVERSATIONS_MAX = 256  # that are known without reading the log
 NUMBERED_MAX = 32  # sessions that began alike and are looked up after a start
-MARKS_MAX = 8  # states of a list that it is found by
 CUT_SHORT = "cut_short"
 """The fact in an event's meta which says why an answer has no end."""
 
@@ -53,36 +53,6 @@ class Options:
     budgets: Budgets = Budgets()
 
 
-class Conversation:
-    """A session, as its client knows it."""
-
-    def __init__(self, session: Session, dialect: Dialect) -> None:
-        self.session, self.dialect = session, dialect
-        self.lock = threading.Lock()
-        self.calls: set[str] = set()  # ids of calls of our tools
-        self.entries = dialect.entries(session.messages(dialect.FORMAT), NAMES, self.calls)
-        self.answers = 0  # that are on their way
-        self.window: SessionWindow | None = None
-        self.is_whole = False  # nothing has left the window, as far as is known
-        self.tokens = 0  # that the next request has at most, but for what is new in it
-        self.responses: OrderedDict[str, tuple[str, tuple[Message, ...]]] = OrderedDict()
-        self.marks: list[bytes] = []
-
-    def took(self, messages: Sequence[Message], own: frozenset[str]) -> None:
-        """Know messages that follow in the log."""
-        again = [message for entry in self.entries[-1:] for message in entry.messages]
-        self.entries[-1:] = self.dialect.entries([*again, *messages], own, self.calls)
-        self.tokens += self.size_of(messages)
-
-    def size_of(self, messages: Sequence[Message]) -> int:
-        """Estimate the tokens of messages, not under what the window counts."""
-        return counter_of(self.dialect.FORMAT)(json.dumps(messages, ensure_ascii=False))
-
-    def goes_on(self, entries: Sequence[Entry]) -> bool:
-        """Say whether a list begins with all that is known."""
-        return [entry.key for entry in entries[: len(self.entries)]] == [entry.key for entry in self.entries]
-
-
 class Turn:
     """One request of a client on its way, with all calls of the upstream that it takes.
 
@@ -90,10 +60,13 @@ class Turn:
         body: what is sent now.
         own: names of our tools that the model may call in it.
         is_recorded: what is new is in the log; else `record` puts it there while the upstream is asked.
+        before: why the request before this one was not recorded; empty when it was.
     """
 
     def __init__(self, every: Conversations, conversation: Conversation, asked: Asked, entries: list[Entry]) -> None:
         self._all, self.conversation, self._asked, self._entries = every, conversation, asked, entries
+        self._sizes = [len(entry.messages) for entry in entries]  # of the client's list, in messages
+        self.before = every.lost.pop(conversation.session.name, "")
         self.changes = every.options.window  # another body is sent than the one that came
         self.body: Message = asked.body
         self.own: frozenset[str] = frozenset()
@@ -107,6 +80,7 @@ class Turn:
     def begin(self) -> None:
         """Make the request, at once where the client's own list goes out; else what is new is recorded first."""
         conversation, asked, entries = self.conversation, self._asked, self._entries
+        conversation.forget_erased()
         known = 0 if asked.stands_on else len(conversation.entries)
         goes_on = bool(asked.stands_on) or conversation.goes_on(entries)
         if not goes_on:  # trimmed, or rewritten in front of where the session stands
@@ -119,7 +93,9 @@ class Turn:
         if self.changes:
             self._window = self._all.window_of(conversation, asked)
             self.own = frozenset(map(tool_name, self._window.tools))
-        is_quick = goes_on and not asked.stands_on and self._is_small()
+        frame = (asked.system, asked.tools)
+        is_quick = goes_on and not asked.stands_on and frame == conversation.frame and self._is_small()
+        conversation.frame = frame
         if goes_on:
             conversation.took(self._new, self.own)
         else:
@@ -127,30 +103,41 @@ class Turn:
         if not self.changes:
             return
         if is_quick:
-            self._write(None)
+            self._write()
         elif asked.stands_on:
             self._recorded()
             self.body = self._chained()
         else:
-            self._write(self._recorded())
+            conversation.sent = None
+            request = self._recorded()
+            self._write(request.messages if request is not None else ())
 
     def _is_small(self) -> bool:
         """Say whether all certainly fits, so that the request need not wait for the window."""
         conversation = self.conversation
-        if self._window is None or not conversation.is_whole:
+        if self._window is None or not (conversation.is_whole or conversation.sent):
             return False
-        budget, size = self._window.budget, conversation.size_of(self._new)
-        task = max(TASK_TOKENS_MIN, min(TASK_TOKENS_MAX, int(budget.tokens_max * TASK_SHARE)))  # its room is kept free
+        budget, size, task = self._window.budget, conversation.size_of(self._new), 0
+        if conversation.is_whole:  # nothing says its task state yet: that one's room is kept free
+            task = max(TASK_TOKENS_MIN, min(TASK_TOKENS_MAX, int(budget.tokens_max * TASK_SHARE)))
         return size < budget.item_tokens_max and conversation.tokens + size + task < budget.high_tokens
 
     def record(self) -> None:
-        """Put what is new into the log, and make its anatomy."""
-        with self.conversation.lock:
-            self._recorded()
+        """Put what is new into the log, and make its anatomy; compact where the next request would have to."""
+        conversation, before = self.conversation, self.conversation.recorded_tokens
+        with conversation.lock:
+            request = self._recorded()
+            if request is None or self._window is None:
+                return
+            step = STEPS_AHEAD * (request.tokens - before)
+            if step > 0 and request.tokens + step > self._window.budget.high_tokens:
+                self._window.compact()
+                conversation.is_whole, conversation.sent = False, None
 
-    def lose(self) -> None:
+    def lose(self, why: str) -> None:
         """Know that what is new could not be recorded: neither is what follows, and the session is read anew."""
         self._is_lost = True
+        self._all.lost[self.conversation.session.name] = why
         self._all.forget(self.conversation)
 
     def _recorded(self) -> Request | None:
@@ -162,20 +149,31 @@ class Turn:
         if self._whole is None:
             window.add(self._new)
         request = window.request(self._whole, anew=True, tools=asked.tools, system=asked.system, model=asked.model)
-        conversation.tokens, conversation.is_whole = request.tokens, is_whole(window)
+        conversation.composed(request, window)
         return request
 
-    def _write(self, request: Request | None) -> None:
-        """Write the body: the client's own list while nothing has left, else that of the window."""
-        conversation, asked, dialect, window = self.conversation, self._asked, self.conversation.dialect, self._window
+    def _write(self, made: Sequence[Message] = ()) -> None:
+        """Write the body: the client's own list while nothing has left, else that of the window.
+
+        Args:
+            made: by the window; empty where what was sent has only grown.
+        """
+        conversation, window = self.conversation, self._window
         assert window is not None, "a body is written where there is a window"
-        entries = conversation.entries
-        self._is_plain = request is None or (len(self._entries) == len(entries) and conversation.is_whole)
-        messages = [] if request is None else request.messages
-        if self._is_plain:
-            both = zip(entries, dialect.entries(asked.messages, (), set()), strict=True)
-            messages = [message for ours, own in both for message in (ours if ours.hidden else own).messages]
-        self.body = dialect.write(asked, messages, window.tools, composed=not self._is_plain)
+        self._is_plain = conversation.is_whole and len(self._entries) == len(conversation.entries)
+        messages = self._as_it_came() if self._is_plain else [*(made or conversation.sent or ())]
+        self.body = conversation.dialect.write(self._asked, messages, window.tools, composed=not self._is_plain)
+
+    def _as_it_came(self) -> list[Message]:
+        """Give the client's own list, and what was withheld from it at its place."""
+        theirs, entries = self._asked.messages, self.conversation.entries
+        if not any(entry.hidden for entry in entries):
+            return [*theirs]
+        messages: list[Message] = []
+        ends = accumulate(self._sizes)
+        for entry, size, end in zip(entries, self._sizes, ends, strict=True):
+            messages += entry.messages if entry.hidden else theirs[end - size : end]
+        return messages
 
     def _chained(self) -> Message:
         """Write a request that stands on a response which the upstream keeps."""
@@ -213,10 +211,10 @@ class Turn:
             request = window.request()
         except (FirsthandError, OSError):  # what was answered goes on as it is
             return body
-        self.conversation.tokens, self.conversation.is_whole = request.tokens, is_whole(window)
-        self._is_plain = self._is_plain and self.conversation.is_whole
-        if self._is_plain:
+        self.conversation.composed(request, window)
+        if request.receipt is None and (self.conversation.is_whole or not self._is_plain):
             return body
+        self._is_plain = False
         return self.conversation.dialect.write(self._asked, request.messages, window.tools, composed=True)
 
     def _answered(self, reply: Reply) -> list[Message]:
@@ -280,7 +278,8 @@ class Conversations:
         self.memory, self.options = memory, options
         self._lock = threading.Lock()
         self._known: OrderedDict[tuple[str, str], Conversation] = OrderedDict()  # by session and format
-        self._marks: dict[bytes, Conversation] = {}  # by the keys of a list, all of them or the newest two
+        self._lists = Lists()
+        self.lost: dict[str, str] = {}  # why the newest request of a session was not recorded
         self._responses: dict[str, Conversation] = {}
         self._read: set[bytes] = set()  # beginnings whose sessions were looked up
 
@@ -294,7 +293,7 @@ class Conversations:
         Raises:
             Unfit: it cannot be told what is new.
         """
-        entries = dialect.entries(map(dialect.plain, asked.messages), (), set())
+        entries = self._lists.entries(asked, dialect)
         with self._lock:
             conversation = self._find(asked, dialect, entries, session, agent or self.options.agent, again=again)
             conversation.answers += 1
@@ -329,7 +328,7 @@ class Conversations:
             window = conversation.session.window(tokens, format=format_, pull=pull)
             if {*map(tool_name, asked.tools)} & {*map(tool_name, window.tools)}:  # the client's own come first
                 window = conversation.session.window(tokens, format=format_, pull=False)
-            conversation.window, conversation.is_whole = window, False
+            conversation.window, conversation.is_whole, conversation.sent = window, False, None
         return window
 
     def know_response(self, conversation: Conversation, first: str, last: str, withheld: tuple[Message, ...]) -> None:
@@ -357,18 +356,8 @@ class Conversations:
             self._read.add(base)
             for name in takewhile(self._exists, _names(base)):
                 self._mark(self._opened(name, agent, dialect))
-        keys = [entry.key for entry in entries]
-        for count in range(len(keys), 0, -1):
-            conversation = self._marks.get(digest(dialect.FORMAT, agent, *keys[:count]))
-            if conversation is not None and len(conversation.entries) == count and (
-                count < len(keys) or again or not conversation.answers
-            ):  # fmt: skip
-                return conversation
-        for at in range(len(keys) - 1, 1, -1):  # trimmed: it goes on behind the newest two that a session has
-            conversation = self._marks.get(_end(dialect, agent, keys[at - 2 : at]))
-            if conversation is not None and [entry.key for entry in conversation.entries[-2:]] == keys[at - 2 : at]:
-                return conversation
-        return self._opened(self._new_name(base), agent, dialect)
+        conversation = self._lists.find(dialect, agent, entries, again=again)
+        return conversation or self._opened(self._new_name(base), agent, dialect)
 
     def _new_name(self, base: bytes) -> str:
         taken = {session for session, _ in self._known}
@@ -391,40 +380,18 @@ class Conversations:
 
     def _drop(self, at: tuple[str, str]) -> None:
         conversation = self._known.pop(at, None)
-        for mark in conversation.marks if conversation is not None else ():
-            self._marks.pop(mark, None)
+        if conversation is not None:
+            self._lists.drop(conversation)
         self._read.clear()  # it is found in the log again
 
     def _mark(self, conversation: Conversation) -> None:
-        """Let the list be found as it is now: by all its keys, and by the newest two where the model spoke last."""
-        if self._known.get((conversation.session.name, conversation.dialect.FORMAT)) is not conversation:
-            return
-        keys, agent = [entry.key for entry in conversation.entries], conversation.session.agent_name
-        new = [digest(conversation.dialect.FORMAT, agent, *keys)]
-        if len(keys) > 1 and conversation.answers == 0:
-            new.append(_end(conversation.dialect, agent, keys[-2:]))
-        for mark in new:
-            self._marks[mark] = conversation
-        conversation.marks = [*(mark for mark in conversation.marks if mark not in new), *new]
-        for mark in conversation.marks[:-MARKS_MAX]:
-            if self._marks.get(mark) is conversation:
-                del self._marks[mark]
-        conversation.marks = conversation.marks[-MARKS_MAX:]
+        if self._known.get((conversation.session.name, conversation.dialect.FORMAT)) is conversation:
+            self._lists.mark(conversation)
 
 
 def tool_name(tool: Message) -> str:
     """Give the name of a tool's schema, in whichever form."""
     return text(tool.get("name") or mapping(tool.get("function")).get("name"))
-
-
-def is_whole(window: SessionWindow) -> bool:
-    """Say whether a window shows all that was said, each item whole."""
-    state = window.state
-    return state.cycle == 0 and not any(item.shortened for item in state.items)
-
-
-def _end(dialect: Dialect, agent: str, keys: Sequence[bytes]) -> bytes:
-    return digest("end", dialect.FORMAT, agent, *keys)
 
 
 def _names(base: bytes) -> Iterator[str]:

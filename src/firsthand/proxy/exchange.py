@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from typing import Any
 
 import httpx
@@ -26,7 +27,7 @@ from firsthand.proxy.event_stream import Splitter
 from firsthand.proxy.upstream import Headers, Upstream, passed_on
 
 CALLS_MAX = 16  # of the upstream for one answer; in the last one no tool may be called
-AHEAD_S = 0.005  # that a request has to go out before its recording asks for the processor
+AHEAD_S = 0.02  # that the first byte has to come back before the recording of its request asks for the processor
 DRAIN_S = 0.5  # for the end of a response whose last event has come
 WHY_CHARACTERS_MAX = 200
 HEADER = b"x-firsthand"
@@ -117,12 +118,15 @@ class _Conversation:
         self._reply: Reply | None = None
         self._first_id = self._note = ""
         self._is_settled = False
+        self._goes = asyncio.Event()  # the first byte has gone to the client
         self._pieces: AsyncIterator[bytes] | None = None
 
     async def run(self) -> None:
         """Answer the client."""
+        content = self._content()
+        self._recording = asyncio.ensure_future(self._recorded())  # while the upstream thinks
         try:
-            await self._answered()
+            await self._answered(content)
         except httpx.TransportError as error:
             if not self._has_started:
                 await self._exchange.unreachable(error)
@@ -134,15 +138,13 @@ class _Conversation:
             if not self._is_settled:
                 await self._cut("the answer has no end")
 
-    async def _answered(self) -> None:
-        content = self._content()
-        recorded = asyncio.ensure_future(self._recorded())  # while the upstream thinks
+    async def _answered(self, content: bytes) -> None:
         for number in range(1, CALLS_MAX + 1):
             response = await self._exchange.call(content)
-            await recorded
             try:
                 if not await self._passed(response):
                     return None
+                await self._recorded_by_now()
                 reply = self._answer.reply()
                 if not (reply.ours and not reply.theirs and reply.is_whole and number < CALLS_MAX):
                     return await self._finish(reply)
@@ -158,12 +160,17 @@ class _Conversation:
         """Record what is new in the request where that is left to be done."""
         try:
             if not self._turn.is_recorded:
-                await asyncio.sleep(AHEAD_S)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._goes.wait(), AHEAD_S)
                 await run_in_threadpool(self._turn.record)
         except Exception as error:  # noqa: BLE001 - the request has gone out; its answer is the client's
-            self._turn.lose()
+            self._turn.lose(why_of(error))
             self._note = f"not recorded; {why_of(error)}"
             self._exchange.log(f"a request was not recorded: {type(error).__name__}")
+
+    async def _recorded_by_now(self) -> None:
+        self._goes.set()
+        await asyncio.shield(self._recording)
 
     async def _let_go(self, response: httpx.Response) -> None:
         """Let a response go; one that has come to its end leaves its connection to the next call."""
@@ -190,6 +197,7 @@ class _Conversation:
             return await self._relayed(response)
         data = await response.aread()
         fields = _fields(data)
+        await self._recorded_by_now()
         if response.status_code == 200 and fields:
             self._answer.take(fields)
             self._data, self._response = data, response
@@ -212,6 +220,7 @@ class _Conversation:
         self._pieces = response.aiter_bytes()
         async for data in self._pieces:
             await exchange.piece(b"".join([answer.feed(block) for block in splitter.feed(data)]))
+            self._goes.set()
             if answer.ended:
                 break
         await exchange.piece(b"".join([answer.feed(block) for block in splitter.close()]))
@@ -234,7 +243,8 @@ class _Conversation:
 
     def _headers(self, response: httpx.Response) -> Headers:
         mode = "window" if self._turn.changes else "capture"
-        note = self._note or f"{mode}; session={self._turn.conversation.session.name}"
+        before = f"; the request before was not recorded: {self._turn.before}" if self._turn.before else ""
+        note = self._note or f"{mode}; session={self._turn.conversation.session.name}{before}"
         return [*passed_on(response.headers.raw, body=False), (HEADER, note.encode("latin-1", "replace"))]
 
     async def _cut(self, why: str) -> None:
@@ -245,8 +255,13 @@ class _Conversation:
     async def _settle(self, record: Callable[..., None], *arguments: Any) -> None:
         """Record how the answer ended, also while the client goes away; a fault of the store's ends no answer."""
         self._is_settled = True
+
+        async def settled() -> None:  # behind what the request brought
+            await self._recorded_by_now()
+            await run_in_threadpool(record, *arguments)
+
         try:
-            await asyncio.shield(asyncio.ensure_future(run_in_threadpool(record, *arguments)))
+            await asyncio.shield(asyncio.ensure_future(settled()))
         except Exception as error:  # noqa: BLE001 - what was said is the client's in any case
             self._exchange.log(f"an answer was not recorded: {type(error).__name__}")
 
@@ -254,7 +269,7 @@ class _Conversation:
 def why_of(error: Exception) -> str:
     """Say why a request is passed through, fit for a header."""
     text = " ".join(f"{error}".split()) if isinstance(error, FirsthandError) else type(error).__name__
-    return "".join(sign if sign.isprintable() and sign.isascii() else "?" for sign in text)[:WHY_CHARACTERS_MAX]
+    return "".join(sign if sign.isprintable() and sign.isascii() else "?" for sign in text)[:WHY_CHARACTERS_MAX].strip()
 
 
 def _fields(data: bytes) -> dict[str, Any]:

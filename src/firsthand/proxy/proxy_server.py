@@ -12,9 +12,10 @@ import uvicorn
 from firsthand.errors import InvalidArgument
 from firsthand.proxy.app import Proxy
 from firsthand.proxy.conversations import Options
+from firsthand.server.connections import configured
 from firsthand.server.http_server import at_once
 
-CLOSING_S = 5
+CLOSING_S, CONNECTIONS_MAX = 5, 512
 
 
 def serve(
@@ -48,11 +49,10 @@ def serve(
 
 
 def config(proxy: Proxy) -> uvicorn.Config:
-    """Give the server's settings: no line of its log holds an address or a header."""
-    return uvicorn.Config(
-        proxy.application(), log_level="critical", access_log=False, log_config=None, ws="none", loop="asyncio",
-        server_header=False, date_header=False, timeout_graceful_shutdown=CLOSING_S, timeout_keep_alive=75,
-    )  # fmt: skip
+    """Give the server's settings."""
+    made = configured(proxy, connections_max=CONNECTIONS_MAX, closing_s=CLOSING_S)
+    made.date_header = False  # the upstream's is passed on
+    return made
 
 
 def listen(host: str, port: int) -> socket.socket:
