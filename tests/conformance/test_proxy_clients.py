@@ -1,6 +1,7 @@
 """The official clients of OpenAI and Anthropic before the proxy: each parses a spliced answer as one."""
 
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -10,7 +11,7 @@ pytest.importorskip("anthropic")
 import anthropic
 import openai
 from model_stub import PATHS, Said, running
-from proxy_client import LISTS, TOOLS
+from proxy_client import LISTS, TOOLS, without_breakpoints
 
 from firsthand import Memory
 from firsthand.formats.check import faults
@@ -148,11 +149,12 @@ def test_errors_are_the_clients_own(format_, stream, tmp_path):
             Official(run, format_, stream=stream).say(user("One."))
 
 
+@both
 @each
-def test_three_hundred_steps(format_, tmp_path):
-    """Over 300 steps under 16,000 tokens each request is valid and within its budget, and nothing is lost."""
+def test_three_hundred_steps(format_, stream, tmp_path):
+    """Over 300 steps under 16,000 tokens each request is valid, within its budget and begins as the one before."""
     with running(tmp_path / "store", budgets=Budgets([str(TOKENS)])) as run:
-        client = Official(run, format_, stream=True)
+        client = Official(run, format_, stream=stream)
         for step in range(STEPS // 2):
             if step % 10 == 5:
                 run.stub.script.append(Said("", ((f"r{step}", "recall", {"query": f"secret{step - 5}"}),)))
@@ -161,6 +163,8 @@ def test_three_hundred_steps(format_, tmp_path):
             assert client.result(f"c{step}", f"line of the result of {step} " * 60)[0] == "Seen."
         assert not run.log
         assert [fault for body in run.stub.bodies for fault in faults(body, format_)] == []
+        lists = [[without_breakpoints(message) for message in body[LISTS[format_]]] for body in run.stub.bodies]
+        grown = [new[: len(old)] == old for old, new in pairwise(lists)]
         recalled = [body for body in run.stub.bodies if "answer of recall" in json.dumps(body[LISTS[format_]][-2:])]
         assert len(recalled) >= 14
     with Memory(tmp_path / "store") as memory:
@@ -168,5 +172,7 @@ def test_three_hundred_steps(format_, tmp_path):
         assert all(any(f"secret{step} is {step * 7919}" in text for text in texts) for step in range(STEPS // 2))
         assert sum("line of the result of" in text for text in texts) >= STEPS // 2
         assert max(call.tokens for call in memory.anatomies("official")) <= TOKENS
-        assert len([*memory.events("official", kind="receipt")]) > 3
+        compactions = len([*memory.events("official", kind="receipt")])
+        assert compactions > 3
+        assert grown.count(False) <= compactions
         assert memory.verify().ok

@@ -65,6 +65,10 @@ class Client:
         return told(self.format, response)
 
 
+def without_breakpoints(message: dict[str, Any]) -> dict[str, Any]:
+    return json.loads(json.dumps(message).replace(', "cache_control": {"type": "ephemeral"}', ""))
+
+
 def told(format_: str, response: dict[str, Any]) -> dict[str, Any]:
     """Give what a response says, in words that do not depend on the format."""
     if format_ == "openai-chat":

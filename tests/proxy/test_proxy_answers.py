@@ -11,6 +11,7 @@ from model_stub import PATHS, Said, running
 from proxy_client import LISTS, Client
 
 from firsthand import Memory
+from firsthand.formats.check import faults
 
 FORMATS = sorted(PATHS)
 both = pytest.mark.parametrize("stream", [True, False])
@@ -137,6 +138,67 @@ def test_calls_of_the_client_are_untouched(run, format_):
     assert len(run.stub.requests) == 1
 
 
+@both
+@each
+def test_recalls_side_by_side(run, format_, stream):
+    """Several calls of our tools in one answer are all answered, a wrong one too, before the upstream goes on."""
+    client = Client(run, format_, stream=stream)
+    calls = (
+        ("p1", "recall", {"query": "x"}),
+        ("p2", "recall", {"nonsense": 1}),
+        ("p3", "expand", {"pointer": "fh:no"}),
+    )
+    run.stub.script += [Said("", calls), Said("Seen.")]
+    assert client.say(f"Side by side, {format_} {stream}.")["text"] == "Seen."
+    assert [json.dumps(messages_of(run, format_)).count(f'"{name}"') for name, _, _ in calls] == [2, 2, 2]
+    assert faults(run.stub.bodies[-1], format_) == ()
+    assert len(run.stub.requests) == 2
+
+
+EXTRAS = {
+    "openai-chat": (
+        {"response_format": {"type": "json_object"}, "seed": 3, "stream_options": {"include_obfuscation": False}},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}},
+    ),
+    "anthropic": (
+        {"thinking": {"type": "enabled", "budget_tokens": 1024}, "metadata": {"user_id": "u"}, "stop_sequences": ["x"]},
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}},
+    ),
+    "openai-responses": (
+        {"text": {"format": {"type": "json_object"}}, "store": False, "include": ["reasoning.encrypted_content"]},
+        {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="},
+    ),
+}
+
+
+@both
+@each
+def test_all_else_of_a_request_stays(run, format_, stream):
+    """Images, formats of the answer and members that the proxy does not know reach the upstream as they came."""
+    members, image = EXTRAS[format_]
+    kind = "input_text" if format_ == "openai-responses" else "text"
+    message = {"role": "user", "content": [{"type": kind, "text": f"Look {stream}."}, image]}
+    body = {**Client(run, format_).body(), "tools": [], **members, "stream": stream, LISTS[format_]: [message]}
+    assert run.post(format_, body).headers["x-firsthand"].startswith("window; ")
+    sent = run.stub.bodies[-1]
+    assert {**sent, "tools": []} == body
+
+
+def test_what_no_window_can_be_kept_for_passes(run):
+    """Requests that stand on what the upstream keeps, or ask for several answers, pass byte for byte."""
+    for format_, member, why in (
+        ("openai-responses", {"conversation": "c"}, "(conversation)"), ("openai-chat", {"n": 2}, "(n)"),
+        ("openai-responses", {"background": True}, "(background)"), ("openai-chat", {"functions": [{}]}, "functions"),
+        ("openai-responses", {"prompt": {"id": "p"}}, "(prompt)"),
+        ("openai-responses", {"previous_response_id": "other"}, "(previous_response_id)"),
+    ):  # fmt: skip
+        body = {**Client(run, format_).body(), LISTS[format_]: [{"role": "user", "content": "x"}], **member}
+        header = run.post(format_, body).headers["x-firsthand"]
+        assert header.startswith("passed through; ")
+        assert why in header
+        assert run.stub.requests[-1]["data"] == run.client.build_request("POST", "/", json=body).content
+
+
 @each
 def test_a_model_that_only_recalls_comes_to_an_end(run, format_):
     """After sixteen calls the last request forbids tools, so that an answer always ends."""
@@ -148,15 +210,16 @@ def test_a_model_that_only_recalls_comes_to_an_end(run, format_):
     assert run.stub.bodies[-1]["tool_choice"] in ("none", {"type": "none"})
 
 
+@pytest.mark.parametrize("status", [429, 500])
 @both
 @each
-def test_errors_of_the_upstream_pass(run, format_, stream):
+def test_errors_of_the_upstream_pass(run, format_, stream, status):
     """An error of the upstream is the client's, with its status, its headers and its bytes."""
-    run.stub.script.append(Said(status=429))
+    run.stub.script.append(Said(status=status))
     response = run.post(
         format_, {**Client(run, format_).body(), "stream": stream, LISTS[format_]: [{"role": "user", "content": "e"}]}
     )
-    assert response.status_code == 429
+    assert response.status_code == status
     assert response.headers["retry-after"] == "1"
     assert response.json()["error"]["message"] == "slow down"
 

@@ -46,15 +46,18 @@ def _proxy(chosen: argparse.Namespace, out: Output) -> int:
             "reads this memory by asking a model"
         )
     try:
+        from firsthand.proxy.app import Proxy
         from firsthand.proxy.budgets import Budgets
         from firsthand.proxy.conversations import Options
         from firsthand.proxy.proxy_server import serve
     except ModuleNotFoundError as error:
         raise InvalidArgument(f"the proxy needs the extra proxy ({error.name}): {extra_command('proxy')}") from error
     options = Options(chosen.agent, not chosen.no_recall, not chosen.capture_only, Budgets(chosen.budget))
+    token, is_open = _token(chosen.token), bool(chosen.without_token)
     serve(
-        chosen.upstream, store=chosen.store, namespace=chosen.namespace, options=options, host=chosen.host,
-        port=chosen.port, token=_token(chosen.token), is_open=bool(chosen.without_token), say=out.remark,
+        lambda: Proxy(chosen.upstream, store=chosen.store, namespace=chosen.namespace, options=options, token=token,
+                      is_open=is_open, log=out.remark),
+        chosen.host, chosen.port, out.remark,
     )  # fmt: skip
     return DONE
 

@@ -45,6 +45,9 @@ class Proxy:
         store: None takes the usual one.
         token: that a client must bring, in the header X-Firsthand-Token; empty asks for none.
         log: told of faults, in a line each without words of anybody's.
+
+    Attributes:
+        host: the upstream's.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class Proxy:
         log: Log = lambda _: None,
     ) -> None:
         self._upstream = Upstream(upstream)
+        self.host = self._upstream.host
         self._store, self._options, self._log = store, options or Options(), log
         self._token, self._is_open = token, is_open or bool(token)
         self._lock = threading.Lock()

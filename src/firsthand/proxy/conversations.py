@@ -207,15 +207,17 @@ class Turn:
 
     def _within_budget(self, window: SessionWindow, body: Message) -> Message:
         """Give the body of the window where something of it has left, else the one that has only grown."""
+        conversation = self.conversation
+        grows = self._is_plain or conversation.sent is not None  # else room was made since the body was written
         try:
             request = window.request()
         except (FirsthandError, OSError):  # what was answered goes on as it is
             return body
-        self.conversation.composed(request, window)
-        if request.receipt is None and (self.conversation.is_whole or not self._is_plain):
+        conversation.composed(request, window)
+        if grows and request.receipt is None and (conversation.is_whole or not self._is_plain):
             return body
         self._is_plain = False
-        return self.conversation.dialect.write(self._asked, request.messages, window.tools, composed=True)
+        return conversation.dialect.write(self._asked, request.messages, window.tools, composed=True)
 
     def _answered(self, reply: Reply) -> list[Message]:
         """Answer calls of our tools; calls and answers are appended together."""

@@ -115,7 +115,6 @@ class _Conversation:
     def __init__(self, exchange: Exchange, turn: Turn, answer: Answer, body: bytes) -> None:
         self._exchange, self._turn, self._answer, self._body = exchange, turn, answer, body
         self._has_started = False
-        self._reply: Reply | None = None
         self._first_id = self._note = ""
         self._is_settled = False
         self._goes = asyncio.Event()  # the first byte has gone to the client

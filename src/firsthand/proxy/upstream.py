@@ -35,7 +35,7 @@ class Upstream:
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
             raise InvalidArgument(f"expected the provider's address, such as https://api.openai.com; got {url!r:.120}")
-        self.url = url.rstrip("/")
+        self.url, self.host = url.rstrip("/"), parts.hostname
         self._path = parts.path.rstrip("/")
         limits = httpx.Limits(max_connections=CONNECTIONS_MAX, max_keepalive_connections=32)
         self.client = httpx.AsyncClient(
