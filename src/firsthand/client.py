@@ -6,7 +6,7 @@
 
 Each verb is made of the one of `Memory`, and has its arguments, words, types and errors; the two
 clients differ in how a request is sent alone. The invariant: what is written carries ids of its own,
-so a call that got no answer, or met a busy store, is sent again until its time is up.
+so a call that got no answer, or met a busy store or a server that starts anew, is sent again until its time is up.
 """
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ from firsthand.value import short_repr
 
 ADDRESS, TIMEOUT_S = "http://127.0.0.1:8321", 30.0
 """Where a server listens unless that port is taken; ``firsthand serve --status`` names it."""
-AGAIN_S, AGAIN_MAX_S, LOST_S = 0.05, 1.0, 3.0
-"""Before a call is sent again: at first, at most; and how long a server that does not answer is asked."""
+AGAIN_S, AGAIN_MAX_S = 0.05, 1.0
+"""Before a call is sent again: at first, at most."""
+LOST_S, ABSENT_S = 30.0, 3.0
+"""How long a server that has answered and is gone is asked again: it may be starting anew; and one that never has."""
 NAMESPACE_HEADER = "firsthand-namespace"
 """Names the tenant, percent-encoded; a server for teams knows that of a principal with one alone."""
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -70,8 +72,10 @@ def _live(_client: Any, asked: dict[str, Any]) -> Steps:
 class _Server:
     """Where a server is, and what every request to it carries."""
 
-    def __init__(self, address: str, token: str | None, namespace: str | None, timeout_s: float) -> None:
-        self.library = _library()
+    def __init__(
+        self, address: str, token: str | None, namespace: str | None, timeout_s: float, lost_s: float | None
+    ) -> None:
+        self.library, self._lost_s, self.has_answered = _library(), lost_s, False
         try:
             parts = urlsplit(address)
             port, is_address = parts.port or 80, parts.scheme in {"http", "https"} and bool(parts.hostname)
@@ -87,7 +91,7 @@ class _Server:
         self.place: dict[str, Any] = {"server_address": parts.hostname, "server_port": port}
         self.namespace = environment.default_namespace() if namespace is None else namespace
         named = "" if namespace is None and self.namespace == environment.NAMESPACE else self.namespace
-        is_local = parts.hostname in _LOOPBACK
+        self._is_local = is_local = parts.hostname in _LOOPBACK
         headers = {"authorization": f"Bearer {_token(parts.hostname) if token is None else token}"}
         headers |= {NAMESPACE_HEADER: quote(named, safe="")} if named else {}
         self.options: dict[str, Any] = {
@@ -95,8 +99,8 @@ class _Server:
             "headers": headers, "verify": parts.scheme == "https" or not is_local,  # what TLS needs takes 25 ms to load
         }  # fmt: skip
 
-    def pause_s(self, error: Exception, tries: int, begun: float) -> float:
-        """Say in how many seconds a call is sent again.
+    def pause_s(self, error: Exception, tries: int, failed: float) -> float:
+        """Say in how many seconds a call is sent again, which failed first at a time.
 
         Raises:
             StoreBusy, ServerFailed: it is not.
@@ -105,14 +109,18 @@ class _Server:
             raise ServerFailed(
                 f"expected an answer of {self.address} within {self.timeout_s:g} s; Client(timeout_s=...) waits longer"
             ) from error
-        seconds: float = min(AGAIN_S * 2**tries, AGAIN_MAX_S)
         is_busy = isinstance(error, StoreBusy)
-        if time.monotonic() + seconds - begun < (self.timeout_s if is_busy else min(LOST_S, self.timeout_s)):
-            return seconds
+        again_s: float = min(AGAIN_S * 2**tries, AGAIN_MAX_S)
+        lost_s = min(LOST_S if self.has_answered else ABSENT_S, LOST_S, self.timeout_s)
+        limit_s = self.timeout_s if is_busy else lost_s if self._lost_s is None else self._lost_s
+        if time.monotonic() + again_s - failed < limit_s:
+            return again_s
         if is_busy:
             raise error
+        own = ". To start this machine's own: firsthand serve" * self._is_local
         raise ServerFailed(
-            f"expected a server at {self.address}: {error or type(error).__name__}. Start it with: firsthand serve"
+            f"expected a server at {self.address}; it gave no {'further ' * self.has_answered}answer for "
+            f"{limit_s:g} s ({error or type(error).__name__}). Client(lost_s=...) waits longer for one that starts{own}"
         ) from error
 
 
@@ -170,12 +178,15 @@ class _Wire(_Sends):
         return result
 
     def _send(self, call: Call) -> Any:
-        begun, tries = time.monotonic(), 0
+        failed, tries = 0.0, 0
         while True:
             try:
-                return call.result(self.connection.request(**call.request()))
+                response = self.connection.request(**call.request())
+                self.server.has_answered = True
+                return call.result(response)
             except (StoreBusy, self.server.library.TransportError) as error:
-                time.sleep(self.server.pause_s(error, tries, begun))
+                failed = failed or time.monotonic()
+                time.sleep(self.server.pause_s(error, tries, failed))
                 tries += 1
 
     def each(self, steps: Steps) -> Iterator[Any]:
@@ -198,12 +209,15 @@ class _AsyncWire(_Sends):
         return result
 
     async def _send(self, call: Call) -> Any:
-        begun, tries = time.monotonic(), 0
+        failed, tries = 0.0, 0
         while True:
             try:
-                return call.result(await self.connection.request(**call.request()))
+                response = await self.connection.request(**call.request())
+                self.server.has_answered = True
+                return call.result(response)
             except (StoreBusy, self.server.library.TransportError) as error:
-                await asyncio.sleep(self.server.pause_s(error, tries, begun))
+                failed = failed or time.monotonic()
+                await asyncio.sleep(self.server.pause_s(error, tries, failed))
                 tries += 1
 
     async def each(self, steps: Steps) -> AsyncIterator[Any]:
@@ -228,6 +242,7 @@ class _Client(Verbs):
         token: str | None = None,
         namespace: str | None = None,
         timeout_s: float = TIMEOUT_S,
+        lost_s: float | None = None,
     ) -> None:
         """Make a client; nothing is asked yet.
 
@@ -237,13 +252,15 @@ class _Client(Verbs):
             namespace: the tenant; None is ``$FIRSTHAND_NAMESPACE``, else the one that the token has a grant for, or
                 ``default``.
             timeout_s: how long an answer is waited for, and a store that is busy asked again.
+            lost_s: how long a server that is not there is asked again, since it may be starting anew; None is
+                ``timeout_s``, at most 30 s where it has answered before, else 3 s.
 
         Raises:
             InvalidArgument: the address or the token is none, the address is of another machine and no token is named,
                 or httpx is missing.
             ServerFailed: the file of the token cannot be read.
         """
-        server = _Server(address, token, namespace, timeout_s)
+        server = _Server(address, token, namespace, timeout_s, lost_s)
         self._wire: Any = self._wires(server)
         self.address, self.namespace = server.address, server.namespace
 

@@ -34,6 +34,8 @@ from firsthand.value import replace
 PIECE_BYTES, PAGE_EVENTS = 1 << 20, 200
 _LONG = {"verify", "erase", "live"}
 """Verbs whose answer is waited for however long it takes: they read the whole store, or wait for news."""
+_STARTING = {502, 503, 504}
+"""What a proxy answers while the server behind it starts anew, and a server with too many connections."""
 _RAW = {"expand", "live"}
 """Verbs whose answer is no JSON."""
 P = ParamSpec("P")
@@ -76,7 +78,8 @@ def problem(response: Any) -> errors.FirsthandError:
         kind = vars(errors).get(str(fields.get("error")), ServerFailed)
         raised: errors.FirsthandError = kind(str(fields["detail"]))
     except (ValueError, KeyError, TypeError, AttributeError):  # no problem of ours: a proxy's page, perhaps
-        return ServerFailed(f"the server answered {response.status_code}: {response.text!r:.120}")
+        kind = errors.StoreBusy if response.status_code in _STARTING else ServerFailed
+        return kind(f"the server, or a proxy before it, answered {response.status_code}: {response.text!r:.120}")
     return raised
 
 

@@ -7,7 +7,7 @@ import base64
 import json
 import time
 import tracemalloc
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 
 import pytest
 
@@ -15,12 +15,13 @@ pytest.importorskip("starlette", reason="the extra agents is not installed")
 pytest.importorskip("jinja2", reason="the extra agents is not installed")
 
 from page_client import PageClient
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from firsthand import Draft, Kind, Memory
-from firsthand.errors import Erased
+from firsthand.errors import Erased, StoreDamaged
 from firsthand.server import api, api_door
 
+LINE = b"0123456789abcdef" * 63 + b"0123456789abcde\n"
 TOKEN = {"Authorization": "Bearer sesame", "Cookie": "", "Accept": "application/json"}
 
 
@@ -196,22 +197,81 @@ def test_a_large_body_is_read_in_time(client):
     assert time.process_time() - begun < 0.5
 
 
-def test_large_bytes_do_not_wait_in_memory(client, tmp_path):
-    """What a pointer addresses is sent without all of it in memory, whole, a range of it, or a range of its lines."""
+def test_large_bytes_wait_nowhere(client, tmp_path, monkeypatch):
+    """What a pointer addresses is sent without all of it in memory or on disk, whole, a range, or a range of lines."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "no such folder"))
     with Memory(tmp_path / "store", embedder="none") as memory:
-        pointer = memory.append([Draft(Kind.NOTE, b"0123456789abcde\n" * (1 << 20))], session="large")[0].pointer
+        pointer = memory.append([Draft(Kind.NOTE, LINE * (16 << 10))], session="large")[0].pointer
         for address, wanted, size in (
             (pointer, "", 16 << 20),
-            (pointer, f"bytes=16-{15 << 20}", (15 << 20) - 15),
-            (f"{pointer}@L1-900000", "bytes=16-9000031", 9_000_016),
+            (pointer, f"bytes=1024-{15 << 20}", (15 << 20) - 1_023),
+            (f"{pointer}@L1-9000", "bytes=1024-9000447", 8_999_424),
         ):
             tracemalloc.start()
             answer = api_door._expanded(lambda: nullcontext(memory), str(address), wanted)
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
             assert (int(answer.headers["content-length"]), peak < 14 << 20) == (size, True)
-            sent = b"".join(asyncio.run(_all(answer.body_iterator)))
-            assert (len(sent), sent[:16]) == (size, b"0123456789abcde\n")
+            sent = asyncio.run(_all(answer.body_iterator))
+            assert len(sent) < 20
+            assert (len(b"".join(sent)), sent[1][:1_024]) == (size, LINE)
+
+
+def test_large_bytes_that_are_others_are_never_sent_whole(client, tmp_path, monkeypatch):
+    """Damage that is there is said before the first byte; what becomes damaged while it is sent breaks off."""
+    monkeypatch.setattr(api_door, "WHOLE_BYTES", 1 << 20)
+    with Memory(tmp_path / "store", embedder="none") as memory:
+        drafts = [Draft(Kind.NOTE, letter * (2 << 20)) for letter in (b"a", b"b")]
+        first, second = (
+            tmp_path / "store" / "artifacts" / "1" / digest[:2] / f"{digest}.zst"
+            for appended in memory.append(drafts, session="large")
+            for digest in (memory.event(appended.pointer).artifact.digest.hex(),)
+        )
+        pointer = str(memory.append(drafts[:1], session="large")[0].pointer)
+        answer = api_door._expanded(lambda: nullcontext(memory), pointer, "")
+        right = first.read_bytes()
+        first.write_bytes(second.read_bytes())
+        sent = []
+
+        async def send(message):
+            sent.append(message.get("body", b""))
+
+        with pytest.raises(StoreDamaged):
+            asyncio.run(answer({"type": "http", "asgi": {"spec_version": "2.4"}}, None, send))
+        assert 0 < sum(map(len, sent)) < int(answer.headers["content-length"])
+        answer = get(client, f"/v1/expand?address={pointer}")
+        assert (answer.status_code, answer.json()["error"]) == (500, "StoreDamaged")
+        first.write_bytes(right)
+        assert get(client, f"/v1/expand?address={pointer}").content == b"a" * (2 << 20)
+
+
+def test_who_hangs_up_lets_the_store_go(client, tmp_path, monkeypatch):
+    """A client that goes while large bytes are sent holds the memory that they are read from no longer."""
+    monkeypatch.setattr(api_door, "WHOLE_BYTES", 1 << 20)
+    users = []
+
+    @contextmanager
+    def opened():
+        users.append(memory)
+        try:
+            yield memory
+        finally:
+            users.pop()
+
+    async def send(message):
+        if message.get("body"):
+            assert users == [memory]
+            raise OSError("gone")
+
+    async def hangs_up():
+        with pytest.raises(ClientDisconnect):
+            await answer({"type": "http", "asgi": {"spec_version": "2.4"}}, None, send)
+        assert users == []  # now, and not when the garbage is collected
+
+    with Memory(tmp_path / "store", embedder="none") as memory:
+        pointer = memory.append([Draft(Kind.NOTE, b"a" * (2 << 20))], session="large")[0].pointer
+        answer = api_door._expanded(opened, str(pointer), "")
+        asyncio.run(hangs_up())
 
 
 async def _all(pieces):

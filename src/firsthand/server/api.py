@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -25,6 +25,7 @@ from firsthand.ledger.decision_log import ledger_of
 from firsthand.ledger.statements import How
 from firsthand.moment import Moment
 from firsthand.pointer import parse
+from firsthand.space import Address
 from firsthand.sync import verbs as sync
 from firsthand.value import fields, replace, value
 
@@ -228,15 +229,24 @@ class Bytes:
     """Bytes that are sent: all of a pointer's, or a range of them.
 
     Attributes:
+        address: what is read, of which so many `skipped` bytes are left out first.
         start, end: of the range, the end exclusive.
         size: of all of them.
     """
 
-    pieces: Iterator[bytes]
+    address: Address
     start: int
     end: int
     size: int
     partial: bool
+    skipped: int = 0
+
+    def read(self, memory: Memory) -> Iterator[bytes]:
+        """Yield them in pieces."""
+        at, end = -self.skipped, self.end - self.start
+        for piece in memory.stream(self.address):
+            yield piece[max(0, -at) : max(0, end - at)]
+            at += len(piece)
 
 
 def bytes_of(memory: Memory, pointer: str, asked: str) -> Bytes | None:
@@ -250,18 +260,11 @@ def bytes_of(memory: Memory, pointer: str, asked: str) -> Bytes | None:
     size = memory.event(address).size_bytes if plain else sum(map(len, memory.stream(address)))
     match = _RANGE.match(asked.strip())
     if match is None or not (match[1] or match[2]) or not size:  # none, of a form to be passed over, or of nothing
-        return Bytes(memory.stream(address), 0, size, size, partial=False)
+        return Bytes(address, 0, size, size, partial=False)
     start = int(match[1]) if match[1] else max(0, size - int(match[2]))
     end = min(size, int(match[2]) + 1) if match[1] and match[2] else size
     if start >= end:
         return None
     if plain:
-        return Bytes(memory.stream(f"{address}@{start}-{end}"), start, end, size, partial=True)
-    return Bytes(_between(memory.stream(address), start, end), start, end, size, partial=True)
-
-
-def _between(pieces: Iterable[bytes], start: int, end: int) -> Iterator[bytes]:
-    at = 0
-    for piece in pieces:
-        yield piece[max(0, start - at) : max(0, end - at)]
-        at += len(piece)
+        return Bytes(f"{address}@{start}-{end}", start, end, size, partial=True)
+    return Bytes(address, start, end, size, partial=True, skipped=start)

@@ -8,9 +8,9 @@ It knows neither who asks nor where a store is: the application that has the rou
 from __future__ import annotations
 
 import json
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections import deque
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, closing
 from typing import IO, Any
 from urllib.parse import unquote
 
@@ -32,13 +32,16 @@ from firsthand.errors import (
     StoreBusy,
     Unresolvable,
 )
+from firsthand.log import payload
+from firsthand.log.expansion import PieceSource
 from firsthand.server import api
 from firsthand.server.api import Verb
-from firsthand.server.auth import body_bytes_max
+from firsthand.server.auth import Receive, Scope, Send, body_bytes_max
 from firsthand.server.live import stream
 from firsthand.server.measures import Measures
 
-SPOOL_BYTES, PIECE_BYTES = 4 << 20, 1 << 20
+WHOLE_BYTES, PIECE_BYTES = 4 << 20, 1 << 20
+"""What has more bytes is read twice, and never whole in memory or on a disk."""
 Opened = Callable[[], AbstractContextManager[Memory]]
 _STATUS: tuple[tuple[type[FirsthandError], int], ...] = (
     (Unresolvable, 404), (PointerError, 400), (InvalidArgument, 400), (QueryError, 400), (FormatError, 400),
@@ -145,27 +148,46 @@ def _answered(opened: Opened, verb: Verb, fields: dict[str, Any], measures: Meas
     return answer
 
 
+class Sent(StreamingResponse):
+    """Pieces that are read as they are sent, and let go when a client goes."""
+
+    def __init__(self, pieces: Generator[bytes], *options: Any) -> None:
+        super().__init__(pieces, *options)
+        self._pieces = pieces
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send them."""
+        with closing(self._pieces):
+            await super().__call__(scope, receive, send)
+
+
 def _expanded(opened: Opened, address: str, wanted: str) -> Response:
-    """Answer with bytes, which wait in a file: they may be more than fits in memory, and all of them are checked."""
+    """Answer with bytes, all of which were read, and are as written, before the first is sent."""
     with opened() as memory:
         part = api.bytes_of(memory, address, wanted)
         if part is None:
             raise HTTPException(416, "the range lies beyond the end")
-        file = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - closed when it was sent
-        try:
-            for piece in part.pieces:
-                file.write(piece)
-        except BaseException:
-            file.close()
-            raise
-    headers = {"accept-ranges": "bytes", "content-length": str(file.tell())}
+        is_short = (size := part.end - part.start) <= WHOLE_BYTES
+        short = b"".join(part.read(memory)) if is_short else b""
+        deque(() if is_short else part.read(memory), maxlen=0)
+    headers = {"accept-ranges": "bytes", "content-length": str(size)}
     if part.partial:
         headers["content-range"] = f"bytes {part.start}-{part.end - 1}/{part.size}"
-    media = "application/octet-stream"
-    return StreamingResponse(pieces_of(file), 206 if part.partial else 200, headers, media_type=media)
+    status, media = 206 if part.partial else 200, "application/octet-stream"
+    return Response(short, status, headers, media) if is_short else Sent(_again(opened, part), status, headers, media)
 
 
-def pieces_of(file: IO[bytes]) -> Iterator[bytes]:
+def _again(opened: Opened, part: api.Bytes) -> Generator[bytes]:
+    """Read what is sent once more; the last piece goes when all are as written still, else the answer breaks off."""
+    last = b""
+    with opened() as memory:
+        for piece in payload.pieces_of(b"", PieceSource(part.read(memory))):
+            yield last
+            last = piece
+        yield last
+
+
+def pieces_of(file: IO[bytes]) -> Generator[bytes]:
     """Read a file from its begin, and close it."""
     file.seek(0)
     with file:

@@ -14,7 +14,7 @@ import json
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from math import ceil
@@ -27,7 +27,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from firsthand import FirsthandError, Kind, Memory, __version__
@@ -213,7 +213,7 @@ class Gateway:
             session = verb.asked(asked).get("session")
             await self._record(request, "export", namespace=namespace)
             pieces = await run_in_threadpool(self._exported, request, namespace, session)
-            return StreamingResponse(pieces, media_type="application/jsonl")
+            return api_door.Sent(pieces, 200, None, "application/jsonl")
         if Right.ERASE in further:
             await self._record(request, "erase", namespace=namespace, route=name)
         opened = partial(self._opened, request, namespace, right)
@@ -228,7 +228,7 @@ class Gateway:
         with self._spaces.of(self._spaces.named(namespace)) as memory:
             yield memory
 
-    def _exported(self, request: Request, namespace: str, session: str | None) -> Iterator[bytes]:
+    def _exported(self, request: Request, namespace: str, session: str | None) -> Generator[bytes]:
         file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it was sent
         with self._opened(request, namespace, Right.ADMIN) as memory:
             log: Any = memory.log
