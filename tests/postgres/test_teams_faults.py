@@ -21,6 +21,7 @@ from test_move import Primaries, append
 from firsthand import Memory
 from firsthand.errors import StoreBusy, StoreFailed, StoreReadOnly, StoreReplaced
 from firsthand.log.postgres.connection import translated
+from firsthand.server.connections import HEAD_S
 from firsthand.server.mcp_doors import DOORS_MAX
 from firsthand.server.teams.gateway import LOOKUPS_MAX, Terms
 from firsthand.server.teams.grants import AUDIT
@@ -102,7 +103,7 @@ def test_a_key_does_not_wait_for_an_issuer_that_hangs(server, tmp_path):
 
 
 def test_silent_connections_keep_no_tenant_out(server, tmp_path):
-    """Beside more silent connections than a server takes, a tenant's client is answered within a second."""
+    """Beside more silent connections than a server takes, a tenant's client is answered before their time is over."""
     with Team(server, make_database(server), tmp_path) as team, ExitStack() as until:
         key, port = team.key("alice", shop=EVERY), int(team.url.rpartition(":")[2])
         team.client(key).session("s").user("the crate is at dock 7")
@@ -111,7 +112,7 @@ def test_silent_connections_keep_no_tenant_out(server, tmp_path):
             until.enter_context(socket.create_connection(("127.0.0.1", port)))
         begun = time.monotonic()
         assert client.get("/v1/head").status_code == 200
-        assert time.monotonic() - begun < 1
+        assert time.monotonic() - begun < HEAD_S
         assert team.verify("shop").ok
 
 
