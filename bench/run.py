@@ -24,7 +24,7 @@ from setting import Setting
 from table import Row, as_markdown, as_text, as_values, from_values
 from timing import say
 
-FIGURES = ("append", "recall", "disk", "compact", "tokens", "window", "hook")
+FIGURES = ("append", "recall", "disk", "compact", "tokens", "window", "hook", "proxy")
 HERE = Path(__file__).parent
 
 

@@ -39,7 +39,8 @@ def write(asked: Asked, messages: Sequence[Message], tools: Sequence[Message], *
     """Write the request of a window: its own system message is the client's, as it came."""
     start = int(composed and bool(messages) and messages[0].get("role") in ("system", "developer"))
     written = [*asked.head, *messages[start:]]
-    if not any(map(_thinks, asked.messages)):  # a client that sends none back has a reason: some servers refuse them
+    if any(map(_thinks, written)) and not any(map(_thinks, asked.messages)):
+        # a client that sends none back has a reason: some servers refuse them
         written = [
             {name: member for name, member in message.items() if name not in _THOUGHTS} if _thinks(message) else message
             for message in written

@@ -73,6 +73,8 @@ class Conversation:
 
     def forget_erased(self) -> None:
         """Send nothing again that was erased since the last request, withheld or composed."""
+        if self.sent is None and not any(entry.hidden for entry in self.entries):
+            return  # all that is sent is the client's own
         space, through = self.session.space, self._through
         self._through = space.position
         if any(space.events(self.session.name, kind=Kind.ERASURE, after=through, limit=1)):

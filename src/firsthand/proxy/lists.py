@@ -98,7 +98,9 @@ class Lists:
                 del self._marks[mark]
 
 
-def _common(messages: Sequence[Message], other: Sequence[Message]) -> int:
+def _common(messages: tuple[Message, ...], other: tuple[Message, ...]) -> int:
+    if messages[: len(other)] == other:
+        return len(other)
     return sum(takewhile(bool, map(operator.eq, messages, other)))
 
 
