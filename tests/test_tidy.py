@@ -56,7 +56,7 @@ BROAD_HANDLERS_THAT_ANSWER: dict[str, str] = {  # "path:function" of a door's ou
     "server/daemon.py:_work": "the outermost frame of a worker; the fault is logged, and the hook keeps its call",
     "server/http_server.py:_run": "the outermost frame of the thread of pages; the fault is logged, hooks go on",
     "server/teams/gateway.py:__call__": "the outermost frame of a request; its class and place are logged, no words",
-    "adapters/loop.py:_safely": "a framework's run does not end by our fault; it is logged, kept and told",
+    "adapters/guard.py:_safely": "a framework's run does not end by our fault; it is logged, kept and told",
     "proxy/exchange.py:converse": "the outermost frame of a request; it is passed through, and the header says why",
     "proxy/exchange.py:_recorded": "the request has gone out; the header says that it was not recorded, and why",
     "proxy/exchange.py:_settle": "what a model said is its client's whatever our store does; the class is logged",

@@ -23,6 +23,7 @@ from typing import Protocol
 import pytest
 
 from firsthand import Kind, Memory
+from firsthand.errors import StoreFailed
 from firsthand.tokens import estimate
 
 BUDGET_TOKENS = 16_000
@@ -177,6 +178,18 @@ def read_only():
         for path in paths:
             path.chmod(0o755)
         shutil.rmtree(folder)
+
+
+class Gone:
+    """What a memory has in place of its log while its disk, or its server, is gone; or only what reads it is."""
+
+    def __init__(self, writable=None):
+        self.writable = writable
+
+    def __getattr__(self, name: str):
+        if self.writable is None or name == "reader":
+            raise StoreFailed(f"the disk is gone: {name}")
+        return getattr(self.writable, name)
 
 
 class LoopContract:

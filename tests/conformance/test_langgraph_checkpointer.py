@@ -17,11 +17,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.types import ERROR
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
+from loop_contract import Gone
 from typing_extensions import TypedDict
 
 from firsthand import Memory
 from firsthand.adapters.langgraph_checkpointer import PREFIX, FirsthandSaver
-from firsthand.errors import StoreClosed
 
 SUITE = {
     "put": 17, "put_writes": 10, "get_tuple": 10, "list": 16, "delete_thread": 5, "delete_for_runs": 7,
@@ -229,15 +229,69 @@ def test_an_erased_checkpoint_is_not_offered(memory):
     assert FirsthandSaver(memory).get_tuple(config()).checkpoint["id"] < newest
 
 
-def test_a_checkpoint_that_is_not_kept_is_not_acknowledged(tmp_path):
-    """A store that cannot be written or read raises; a run does not go on from a state that is not there."""
-    memory = Memory(tmp_path / "s")
-    graph = counting(FirsthandSaver(memory))
-    graph.invoke({"steps": ["begin"]}, config())
-    memory.close()
-    with pytest.raises(StoreClosed):
-        graph.invoke({"steps": ["again"]}, config())
-    with pytest.raises(StoreClosed):
-        graph.get_state(config())
-    with pytest.raises(ValueError, match="keep_latest or delete"):
-        FirsthandSaver(memory).prune(["t"], strategy="oldest")
+def test_a_thread_goes_on_while_the_store_fails_and_is_written_when_it_is_back(tmp_path, caplog):
+    """A run goes on from what this process has, it is said once, and the store has every checkpoint in the end."""
+    with Memory(tmp_path / "s") as memory:
+        saver = FirsthandSaver(memory)
+        graph = counting(saver)
+        before = graph.invoke({"steps": ["begin"]}, config())["steps"]
+        log, memory.log = memory.log, Gone()
+        during = graph.invoke({"steps": ["while it fails"]}, config())["steps"]
+        assert during[: len(before) + 1] == [*before, "while it fails"]
+        assert graph.get_state(config()).values["steps"] == during
+        assert (
+            len(saver.faults)
+            == len({record.getMessage() for record in caplog.records if "disk is gone" in record.getMessage()})
+            > 0
+        )
+        memory.log = log
+        after = graph.invoke({"steps": ["later"]}, config())["steps"]
+        assert after[: len(during) + 1] == [*during, "later"]
+        assert not any("missing" in fault for fault in saver.faults)
+        kept = [state.config["configurable"]["checkpoint_id"] for state in saver.list(config())]
+    with Memory(tmp_path / "s", create=False) as memory:
+        assert counting(FirsthandSaver(memory)).get_state(config()).values["steps"] == after
+        assert [
+            state.config["configurable"]["checkpoint_id"] for state in FirsthandSaver(memory).list(config())
+        ] == kept
+        assert memory.verify().ok
+
+
+@pytest.mark.parametrize("thread", ["t", "another"])
+def test_what_has_no_proven_order_is_named_and_not_written(tmp_path, thread):
+    """Where somebody else went on with the thread, or it was never read, what waited is missing, and is named."""
+    with Memory(tmp_path / "s") as other, Memory(tmp_path / "s") as memory:
+        saver = FirsthandSaver(memory)
+        graph = counting(saver)
+        if thread == "t":
+            graph.invoke({"steps": ["begin"]}, config())
+        else:
+            counting(FirsthandSaver(other)).invoke({"steps": ["begin"]}, config())
+        log, memory.log = memory.log, Gone()
+        graph.invoke({"steps": ["while it fails"]}, config())
+        missing = [state.config["configurable"]["checkpoint_id"] for state in saver.list(config(), limit=1)]
+        theirs = counting(FirsthandSaver(other)).invoke({"steps": ["the other's"]}, config())["steps"]
+        memory.log = log
+        assert graph.get_state(config()).values["steps"] == theirs
+        assert any("are missing" in fault and missing[0] in fault for fault in saver.faults)
+        assert "while it fails" not in str(theirs)
+        assert memory.verify().ok
+
+
+@pytest.mark.parametrize("writes", [False, True])
+def test_a_state_that_cannot_be_read_is_none_and_is_said(tmp_path, writes):
+    """Another process has nothing of a thread: its run begins anew, says so, and overwrites nothing."""
+    with Memory(tmp_path / "s") as memory:
+        graph = counting(FirsthandSaver(memory))
+        whole = graph.invoke({"steps": ["begin"]}, config())["steps"]
+    with Memory(tmp_path / "s") as memory:
+        saver = FirsthandSaver(memory)
+        log, memory.log = memory.log, Gone(memory.log if writes else None)
+        assert saver.get_tuple(config()) is None
+        assert counting(saver).invoke({"steps": ["anew"]}, config())["steps"][0] == "anew"
+        assert [fault for fault in saver.faults if "disk is gone" in fault]
+        memory.log = log
+        assert counting(saver).get_state(config()).values["steps"] == whole
+        assert [fault for fault in saver.faults if "are missing" in fault]
+        with pytest.raises(ValueError, match="keep_latest or delete"):
+            saver.prune(["t"], strategy="oldest")

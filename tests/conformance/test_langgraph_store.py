@@ -20,11 +20,12 @@ from langgraph.store.base import (
     PutOp,
     SearchOp,
 )
+from loop_contract import Gone
 from typing_extensions import TypedDict
 
 from firsthand import Memory
-from firsthand.adapters.langgraph_store import FirsthandStore, session_of
-from firsthand.errors import FirsthandError, InvalidArgument, StoreClosed
+from firsthand.adapters.langgraph_store import FirsthandStore, Incomplete, session_of
+from firsthand.errors import FirsthandError, InvalidArgument
 
 HOSTILE = ["ключ", "鍵 with spaces", "'; DROP TABLE event; --", "a*", "a/b", "50%", "line\nbreak", "k" * 2_000, ""]
 
@@ -306,12 +307,40 @@ def test_a_graph_reads_and_writes_it(store, memory):
     assert [hit.session for hit in memory.recall("oolong")][:1] == [session_of(("users", "ada"))]
 
 
-def test_a_store_that_fails_is_no_empty_answer(tmp_path):
-    """A store that cannot be read or written raises; it gives no empty list and acknowledges no put."""
-    memory = Memory(tmp_path / "s")
-    store = FirsthandStore(memory)
-    store.put(("n",), "k", {"v": 1})
-    memory.close()
-    for ask in (lambda: store.get(("n",), "k"), lambda: store.search(("n",)), lambda: store.put(("n",), "k", {})):
-        with pytest.raises(StoreClosed):
-            ask()
+def test_a_store_that_fails_answers_from_this_process_and_says_so(tmp_path, caplog):
+    """Reads give what this process put or read, a list says that it may lack something, and puts wait for the log."""
+    with Memory(tmp_path / "s") as memory:
+        store = FirsthandStore(memory)
+        store.put(("n",), "k", {"v": 1})
+        assert not isinstance(store.search(("n",)), Incomplete)
+        log, memory.log = memory.log, Gone()
+        store.put(("n",), "late", {"v": 2})
+        store.delete(("n",), "k")
+        assert (store.get(("n",), "k"), store.get(("n",), "late").value) == (None, {"v": 2})
+        results = store.search(("n",), query="v")
+        assert ([item.key for item in results], isinstance(results, Incomplete)) == (["late"], True)
+        assert ("disk is gone" in results.why, "disk is gone" in caplog.text, store.faults != []) == (True,) * 3
+        memory.log = log
+        assert [item.key for item in store.search(("n",))] == ["late"]
+        assert not any("missing" in fault for fault in store.faults)
+    with Memory(tmp_path / "s", create=False) as memory:
+        store = FirsthandStore(memory)
+        assert (store.get(("n",), "k"), store.get(("n",), "late").value) == (None, {"v": 2})
+        assert len(store.history(("n",), "k")) == 2
+        assert memory.verify().ok
+
+
+def test_a_put_that_rests_on_nothing_overwrites_nothing(tmp_path):
+    """Where a namespace was never read, or somebody else wrote to it, what was put meanwhile is missing, and named."""
+    with Memory(tmp_path / "s") as other, Memory(tmp_path / "s") as memory:
+        theirs = FirsthandStore(other)
+        theirs.put(("n",), "k", {"v": "theirs"})
+        log, memory.log = memory.log, Gone()
+        store = FirsthandStore(memory)
+        assert store.get(("n",), "k") is None
+        store.put(("n",), "k", {"v": "a default"})
+        assert store.get(("n",), "k").value == {"v": "a default"}
+        memory.log = log
+        assert store.get(("n",), "k").value == {"v": "theirs"}
+        assert any("are missing" in fault and "langgraph:n" in fault for fault in store.faults)
+        assert memory.verify().ok

@@ -6,15 +6,15 @@ The invariant: a checkpoint that `put` returned for is on disk, with the values 
 appended together. Deleting and pruning append what is no longer offered; the events stay in the thread's session.
 No recall finds a checkpoint: it repeats what messages and tools said elsewhere.
 
-What cannot be read or kept is raised: a run that goes on from a state that is not there is worse than one that ends.
+While the log fails, threads go on from what this process has of them, and what they put waits (`adapters.standby`):
+no failure of the store's ends a run, and each is told.
 """
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 from urllib.parse import unquote
@@ -28,14 +28,16 @@ from langgraph.checkpoint.base import (
     writes_sort_key,
 )
 
-from firsthand import Draft, Event, Kind, Memory, moment
+from firsthand import Draft, Kind, Memory, moment
 from firsthand.adapters.langgraph_store import quoted
+from firsthand.adapters.standby import Standby, Unread
 from firsthand.event import REPEATS
-from firsthand.log.prepare import BATCH_EVENTS_MAX
+from firsthand.log.prepare import DraftGroup
 
 PREFIX = "langgraph-thread:"
 FORMAT = "langgraph"  # the fact of an event's meta which holds what we know of it
 DROPPED_AT_ONCE = 1_000  # checkpoints that one event names
+COPIED_AT_ONCE = 1_000
 THREADS_MAX = 1_000  # that are kept in mind; any other one is read again from its session
 SNAPSHOTS = "counters_since_delta_snapshot"
 
@@ -48,26 +50,26 @@ class _Thread:
     """What of a thread's session is offered, by the positions of its events."""
 
     def __init__(self) -> None:
-        self.reached = 0
+        self.reached, self.is_read = 0, True
         self.points: dict[Where, tuple[int, Mapping[str, Any]]] = {}
         self.values: dict[tuple[str, str, str], int] = {}  # namespace, channel, version
         self.writes: dict[Where, dict[tuple[str, int], tuple[int, Mapping[str, Any]]]] = {}
 
-    def take(self, event: Event) -> None:
+    def take(self, position: int, meta: Mapping[str, Any]) -> None:
         """Take in the next event of the session; one that was erased says nothing any more."""
-        facts = event.meta.get(FORMAT)
+        facts = meta.get(FORMAT)
         if not isinstance(facts, dict):
             return
         where = facts.get("ns", ""), facts.get("id", "")
         match facts["sort"]:
             case "point":
-                self.points[where] = event.position, facts
+                self.points[where] = position, facts
             case "value":
-                self.values[facts["ns"], facts["channel"], _version(facts["version"])] = event.position
+                self.values[facts["ns"], facts["channel"], _version(facts["version"])] = position
             case "write":
                 writes, name = self.writes.setdefault(where, {}), (facts["task"], facts["index"])
                 if name[1] < 0 or name not in writes:  # an error or an interrupt replaces the one before it
-                    writes[name] = event.position, facts
+                    writes[name] = position, facts
             case "drop":
                 for ns, identifier in facts["points"]:
                     self.points.pop((ns, identifier), None)
@@ -80,13 +82,21 @@ class _Thread:
         return max((identifier for name, identifier in self.points if name == ns), default="")
 
 
-class FirsthandSaver(BaseCheckpointSaver[str]):
+def _threaded(name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+    """Give a method that does another one in a thread."""
+
+    async def awaited(self: Any, *arguments: Any, **named: Any) -> Any:
+        return await asyncio.to_thread(getattr(self, name), *arguments, **named)
+
+    return awaited
+
+
+class FirsthandSaver(Standby, BaseCheckpointSaver[str]):
     """Keeps the checkpoints of LangGraph's threads in one namespace of a Firsthand store."""
 
     def __init__(self, memory: Memory, *, serde: Any = None) -> None:
-        super().__init__(serde=serde)
-        self._memory = memory
-        self._lock = threading.RLock()
+        Standby.__init__(self, memory, f"{PREFIX}*")
+        BaseCheckpointSaver.__init__(self, serde=serde)
         self._threads: dict[str, _Thread] = {}
 
     # writing -----------------------------------------------------------------------------------------
@@ -132,15 +142,18 @@ class FirsthandSaver(BaseCheckpointSaver[str]):
                 self._drop(thread, [where for where, (_, facts) in points if facts.get("run") in runs])
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Append all that is offered of a thread to another one."""
+        """Append all that is offered of a thread to another one.
+
+        Raises:
+            Unread: it cannot be read.
+        """
         with self._lock:
             source = self._followed(source_thread_id)
             positions = {position for position, _ in source.points.values()} | {*source.values.values()}
             positions |= {position for writes in source.writes.values() for position, _ in writes.values()}
-        events = (event for event in self._events(sorted(positions)) if not event.erased)
-        copies = (_copy(event, self._memory.log.reader.content(event)) for event in events)
-        while drafts := [*islice(copies, BATCH_EVENTS_MAX)]:
-            self._append(target_thread_id, drafts)
+        ordered = sorted(positions, key=lambda position: (position < 0, abs(position)))
+        for start in range(0, len(ordered), COPIED_AT_ONCE):
+            self._append(target_thread_id, [*self._read(ordered[start : start + COPIED_AT_ONCE]).values()])
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Offer the newest checkpoint of each namespace alone, or (``delete``) none.
@@ -149,6 +162,7 @@ class FirsthandSaver(BaseCheckpointSaver[str]):
 
         Raises:
             ValueError: there is no such strategy.
+            Unread: what must stay cannot be read.
         """
         if strategy not in {"keep_latest", "delete"}:
             raise ValueError(f"expected the strategy keep_latest or delete; got {strategy!r}")
@@ -167,7 +181,7 @@ class FirsthandSaver(BaseCheckpointSaver[str]):
         where, missing = (ns, offered.newest(ns)), None
         while where in offered.points and missing != set():
             yield where
-            state = self._tuple(thread, where)
+            state = self._read_tuple(thread, where)
             assert state is not None, "it is offered"
             missing = set(state.metadata.get(SNAPSHOTS, ())) if missing is None else missing
             missing -= state.checkpoint["channel_values"].keys()
@@ -183,7 +197,16 @@ class FirsthandSaver(BaseCheckpointSaver[str]):
 
     def _append(self, thread: str, drafts: Sequence[Draft]) -> None:
         if drafts:
-            self._memory.append(drafts, session=f"{PREFIX}{quoted(thread)}")
+            with self._lock:
+                self._catch_up()
+                offered = self._threads.get(thread) or self._followed(thread)
+                group = DraftGroup(_session(thread), (*drafts,))
+                for position, (_, draft) in self._write([group], is_read=offered.is_read).items():
+                    offered.take(position, draft.meta)
+
+    def _named(self, drafts: Sequence[Draft]) -> str:
+        points = [draft.meta[FORMAT]["id"] for draft in drafts if draft.meta[FORMAT]["sort"] == "point"]
+        return f"{super()._named(drafts)} (checkpoints: {', '.join(points) or 'none'})"
 
     # reading -----------------------------------------------------------------------------------------
 
@@ -222,7 +245,13 @@ class FirsthandSaver(BaseCheckpointSaver[str]):
         yield from wanted if limit is None else islice(wanted, max(limit, 0))
 
     def _tuple(self, thread: str, where: Where) -> CheckpointTuple | None:
-        """Put a checkpoint together from its events; None where it is not offered, or was erased."""
+        """Put a checkpoint together from its events; None where it is not offered, was erased, or cannot be read."""
+        try:
+            return self._read_tuple(thread, where)
+        except Unread:  # which is told
+            return None
+
+    def _read_tuple(self, thread: str, where: Where) -> CheckpointTuple | None:
         ns, identifier = where
         with self._lock:
             offered = self._followed(thread)
@@ -248,31 +277,37 @@ class FirsthandSaver(BaseCheckpointSaver[str]):
 
     def _contents(self, positions: Sequence[int]) -> dict[int, Any]:
         """Read what events hold, by position; without what was erased."""
-        reader = self._memory.log.reader
         return {
-            event.position: self.serde.loads_typed((event.meta[FORMAT]["type"], reader.content(event)))
-            for event in self._events(positions)
-            if not event.erased
+            position: self.serde.loads_typed((draft.meta[FORMAT]["type"], draft.content))
+            for position, draft in self._read(positions).items()
         }
-
-    def _events(self, positions: Sequence[int]) -> Sequence[Event]:
-        return self._memory.log.reader.events_at(self._memory.namespace, positions)
 
     def _followed(self, thread: str) -> _Thread:
         """Give what a thread offers, with what was appended since, by whichever process."""
         with self._lock:
-            if thread not in self._threads and len(self._threads) >= THREADS_MAX:
+            self._catch_up()
+            if thread not in self._threads and len(self._threads) >= THREADS_MAX and not self._waiting:
                 self._threads.clear()
-            offered, head = self._threads.setdefault(thread, _Thread()), self._memory.position
-            if head > offered.reached:
-                for event in self._memory.events(f"{PREFIX}{quoted(thread)}", after=offered.reached, before=head + 1):
-                    offered.take(event)
-                offered.reached = head
+            offered = self._threads.setdefault(thread, _Thread())
+            offered.is_read = self._safely("read", lambda: self._follow(thread, offered), False)
             return offered
 
+    def _follow(self, thread: str, offered: _Thread) -> bool:
+        head = self._memory.position
+        if head > offered.reached:
+            for event in self._memory.events(_session(thread), after=offered.reached, before=head + 1):
+                offered.take(event.position, event.meta)
+                self._saw(event.session, event.position)
+            offered.reached = head
+        return True
+
+    def _renew(self) -> None:
+        self._threads.clear()
+
     def _names(self) -> Sequence[str]:
-        sessions = self._memory.sessions()
-        return [unquote(info.name.removeprefix(PREFIX)) for info in sessions if info.name.startswith(PREFIX)]
+        names = self._safely("read", lambda: [info.name for info in self._memory.sessions()], list[str]())
+        known = [unquote(name.removeprefix(PREFIX)) for name in names if name.startswith(PREFIX)]
+        return [*dict.fromkeys([*known, *self._threads])]
 
     # the same in a thread ------------------------------------------------------------------------------
 
@@ -280,34 +315,23 @@ class FirsthandSaver(BaseCheckpointSaver[str]):
         """Give a version above the present one, which no other fork of the thread has."""
         return f"{int(str(current or 0).partition('.')[0]) + 1:032}.{secrets.token_hex(8)}"
 
-    async def aput(self, *arguments: Any) -> Config:
-        return await asyncio.to_thread(self.put, *arguments)
-
-    async def aput_writes(self, *arguments: Any, **named: Any) -> None:
-        await asyncio.to_thread(self.put_writes, *arguments, **named)
-
-    async def aget_tuple(self, config: Config) -> CheckpointTuple | None:
-        return await asyncio.to_thread(self.get_tuple, config)
-
     async def alist(self, config: Config | None, **conditions: Any) -> AsyncIterator[CheckpointTuple]:
         read: Callable[[], Sequence[CheckpointTuple]] = lambda: [*self.list(config, **conditions)]  # noqa: E731
         for state in await asyncio.to_thread(read):
             yield state
 
-    async def adelete_thread(self, thread_id: str) -> None:
-        await asyncio.to_thread(self.delete_thread, thread_id)
+    aput = _threaded("put")
+    aput_writes = _threaded("put_writes")
+    aget_tuple = _threaded("get_tuple")
+    adelete_thread = _threaded("delete_thread")
+    adelete_for_runs = _threaded("delete_for_runs")
+    acopy_thread = _threaded("copy_thread")
+    aprune = _threaded("prune")
+    aget_delta_channel_history = _threaded("get_delta_channel_history")
 
-    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
-        await asyncio.to_thread(self.delete_for_runs, run_ids)
 
-    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        await asyncio.to_thread(self.copy_thread, source_thread_id, target_thread_id)
-
-    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        await asyncio.to_thread(self.prune, thread_ids, strategy=strategy)
-
-    async def aget_delta_channel_history(self, *, config: Config, channels: Sequence[str]) -> Mapping[str, Any]:
-        return await asyncio.to_thread(self.get_delta_channel_history, config=config, channels=channels)
+def _session(thread: str) -> str:
+    return f"{PREFIX}{quoted(thread)}"
 
 
 def _thread_of(config: Config) -> str:
@@ -332,7 +356,3 @@ def _version(version: Any) -> str:
 def _draft(content: bytes, **facts: Any) -> Draft:
     meta = {FORMAT: facts, REPEATS: True}
     return Draft(Kind.SESSION, content, "application/octet-stream", meta, origin=FORMAT, time=moment.now())
-
-
-def _copy(event: Event, content: bytes) -> Draft:
-    return Draft(event.kind, content, event.media, event.meta, origin=event.origin, trust=event.trust, time=event.time)

@@ -7,8 +7,8 @@ The invariant: a value that a put returned for is on disk; a batch is appended w
 at all, and its reads see what was there before it. What a later put or a delete takes away
 stays in the log, in the session of its namespace (`FirsthandStore.history`).
 
-What cannot be read or kept is raised: this is a store that a program asks by itself, and
-an empty answer in place of a failure would be taken for the truth.
+While the log fails, puts wait and reads give what this process has (`adapters.standby`): no failure of the store's
+ends a run, each is told, and a list that may lack something is `Incomplete`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import json
 import logging
 import operator
 import re
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -39,6 +38,7 @@ from langgraph.store.base import (
 )
 
 from firsthand import Draft, Event, Kind, Memory, Query, Scope, moment
+from firsthand.adapters.standby import Standby
 from firsthand.answer import HITS_MAX, Outcome
 from firsthand.errors import InvalidArgument
 from firsthand.event import NAME_BYTES_MAX, REPEATS, to_bytes, to_text
@@ -68,7 +68,19 @@ class _Stored:
     updated: moment.Moment
 
 
-class FirsthandStore(BaseStore):
+class Incomplete(list[Any]):
+    """Results that may lack something, since the log failed.
+
+    Attributes:
+        why: what failed.
+    """
+
+    def __init__(self, results: Iterable[Any], why: str) -> None:
+        super().__init__(results)
+        self.why = why
+
+
+class FirsthandStore(Standby, BaseStore):
     """A LangGraph store in one namespace of a Firsthand store.
 
     A search with a query gives what recall finds, best first, with scores; then the other items without one, the
@@ -77,8 +89,7 @@ class FirsthandStore(BaseStore):
     """
 
     def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-        self._lock = threading.RLock()
+        super().__init__(memory, f"{PREFIX}*")
         self._reached = 0
         self._live: dict[Namespace, dict[str, _Stored]] = {}
 
@@ -88,17 +99,19 @@ class FirsthandStore(BaseStore):
         Raises:
             InvalidNamespaceError: a namespace holds an empty label, or one with a period.
             InvalidArgument: an operation is none of LangGraph's, or asks for a time to live.
-            FirsthandError: the log cannot be read, or does not take the puts.
+            InvalidDraft: a namespace or a value is larger than the log takes.
         """
         listed = [*ops]
         drafts = [(op.namespace, _draft(op)) for op in listed if _checked(op)]
         with self._lock:
-            self._follow()
+            self.failed = ""
+            self._catch_up()
+            is_read = self._safely("read", self._follow, False)
             results = [self._answer(op) for op in listed]
-            if drafts := [*self._without_vain_deletes(drafts)]:
+            if drafts := [*self._without_vain_deletes(drafts, is_read)]:
                 groups = [DraftGroup(session_of(namespace), (draft,)) for namespace, draft in drafts]
-                self._memory.log.append_group(groups, namespace=self._memory.namespace)
-                self._memory.wake()
+                for position, (session, draft) in self._write(groups, is_read=is_read).items():
+                    self._take(position, session, draft)
         return results
 
     async def abatch(self, ops: Iterable[Any]) -> list[Any]:
@@ -111,31 +124,40 @@ class FirsthandStore(BaseStore):
 
     # following ---------------------------------------------------------------------------------------
 
-    def _follow(self) -> None:
+    def _follow(self) -> bool:
         """Take in what was appended since, by whichever process."""
         head = self._memory.position
         if head > self._reached:
             for event in self._memory.events(kind=Kind.DOCUMENT, after=self._reached, before=head + 1):
                 if event.session.startswith(PREFIX):
-                    self._take(event)
+                    self._take(event.position, event.session, event)
+                    self._saw(event.session, event.position)
             self._reached = head
+        return True
 
-    def _take(self, event: Event) -> None:
-        namespace = _namespace_of(event.session)
+    def _renew(self) -> None:
+        self._reached, self._live = 0, {}
+
+    def _take(self, position: int, session: str, put: Event | Draft) -> None:
+        namespace = _namespace_of(session)
         items = self._live.setdefault(namespace, {})
-        before = items.pop(event.origin, None)  # a header outlives an erasure, so an older value does not come back
-        if not event.erased and event.meta.get("deleted") is not True:
-            created = before.created if before else event.ingested
-            items[event.origin] = _Stored(namespace, str(event.meta["key"]), event.position, created, event.ingested)
+        before = items.pop(put.origin, None)  # a header outlives an erasure, so an older value does not come back
+        is_erased = isinstance(put, Event) and put.erased
+        if not is_erased and put.meta.get("deleted") is not True:
+            assert put.time is not None, "a put has the time of its putting"
+            created = before.created if before else put.time
+            items[put.origin] = _Stored(namespace, str(put.meta["key"]), position, created, put.time)
         elif not items:
             del self._live[namespace]
 
-    def _without_vain_deletes(self, drafts: list[tuple[Namespace, Draft]]) -> Iterator[tuple[Namespace, Draft]]:
-        """Leave out the deletes of what is not there."""
+    def _without_vain_deletes(
+        self, drafts: list[tuple[Namespace, Draft]], is_read: bool
+    ) -> Iterator[tuple[Namespace, Draft]]:
+        """Leave out the deletes of what is not there, as far as that can be read."""
         changed: dict[tuple[Namespace, str], bool] = {}
         for namespace, draft in drafts:
             name = namespace, draft.origin
-            if draft.content or changed.get(name, draft.origin in self._live.get(namespace, {})):
+            if draft.content or not is_read or changed.get(name, draft.origin in self._live.get(namespace, {})):
                 yield namespace, draft
             changed[name] = bool(draft.content)
 
@@ -146,26 +168,26 @@ class FirsthandStore(BaseStore):
             case GetOp():
                 stored = self._live.get(op.namespace, {}).get(_origin(op.key))
                 return next((Item(**_fields(*pair)) for pair in self._values([stored] if stored else [])), None)
-            case SearchOp():
-                return self._search(op)
-            case ListNamespacesOp():
-                return self._namespaces(op)
+            case SearchOp() | ListNamespacesOp():
+                found = self._search(op) if isinstance(op, SearchOp) else self._namespaces(op)
+                return Incomplete(found, self.failed) if self.failed else found
         return None
 
     def _values(self, items: Sequence[_Stored]) -> Iterator[tuple[_Stored, dict[str, Any]]]:
-        """Read values in the order asked for, a page at a time; one that was erased is left out."""
-        reader, namespace = self._memory.log.reader, self._memory.namespace
+        """Read values in the order asked for, a page at a time; what was erased, or cannot be read, is left out."""
         for start in range(0, len(items), READ_AT_ONCE):
             page = {item.position: item for item in items[start : start + READ_AT_ONCE]}
-            for event in reader.events_at(namespace, [*page]):
-                if not event.erased:
-                    yield page[event.position], json.loads(to_text(reader.content(event)))
+            for position, draft in self._read([*page], partly=True).items():
+                assert isinstance(draft.content, bytes), "a value is no stream"
+                yield page[position], json.loads(to_text(draft.content))
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         depth, wanted = len(op.namespace_prefix), max(op.offset, 0) + max(op.limit, 0)
         below = [items for namespace, items in self._live.items() if namespace[:depth] == op.namespace_prefix]
         items = sorted((item for each in below for item in each.values()), key=lambda item: -item.position)
-        scores = self._scores(op, items, RANKED_MAX if op.filter else wanted) if op.query and items else {}
+        most = RANKED_MAX if op.filter else wanted
+        found = self._safely("recall", lambda: self._scores(op, items, most), None) if op.query and items else None
+        scores = found or {}
         items.sort(key=lambda item: -scores.get(item.position, 0.0))  # what has none stays in order, behind
         if not op.filter:
             items = items[:wanted]
@@ -185,7 +207,7 @@ class FirsthandStore(BaseStore):
         standing = {item.position for item in items}
         root = session_of(op.namespace_prefix)
         sessions = (root, f"{root}.*") if op.namespace_prefix else (f"{PREFIX}*",)
-        scope = Scope(sessions, kinds=(Kind.DOCUMENT,), after_position=min(standing) - 1)
+        scope = Scope(sessions, kinds=(Kind.DOCUMENT,), after_position=max(min(standing), 1) - 1)
         scores: dict[int, float] = {}
         skip, more = 0, True
         while more and len(scores) < min(wanted, len(standing)) and skip < RANKED_MAX:

@@ -15,19 +15,16 @@ are appended, in order, before the next ones.
 from __future__ import annotations
 
 import json
-import logging
 import os
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from firsthand import AgentTools, Budget, FirsthandError, Kind, Memory, environment
+from firsthand import AgentTools, Budget, Kind, Memory, environment
 from firsthand.adapters.chat_messages import newest
-from firsthand.agents.faults import Fault, keep_fault
+from firsthand.adapters.guard import Guard
 from firsthand.agents.hosted_session import HostedSession
 from firsthand.async_memory import Asked, Awaited, Threads
 from firsthand.context.session_window import SessionWindow
@@ -36,22 +33,18 @@ from firsthand.errors import AppendError, FormatError, StoreReadOnly
 from firsthand.formats import OPENAI_CHAT
 from firsthand.formats.tool_definitions import Tool, schemas
 from firsthand.memory_verbs import Verb
-from firsthand.moment import now
 from firsthand.session import Session
 from firsthand.tokens import TokenCounter
 from firsthand.unasked import volunteer
 
 BUDGET = Budget(100_000)
-SLOW_S, RESTS = 0.5, 10
-"""After a fault that took longer nothing is asked for ten times as long: a store that is gone slows by a tenth."""
 UNREACHABLE = "the memory cannot be reached now; go on without it"
 UNWRITTEN_MAX = 10_000
 THREADS_MAX = 64  # sessions of `Loops` that are open at a time; any other one is opened again when it goes on
-_LOG = logging.getLogger("firsthand")
 _T = TypeVar("_T")
 
 
-class Loop:
+class Loop(Guard):
     """One session of an agent in a framework; safe to share between threads.
 
     Attributes:
@@ -82,19 +75,17 @@ class Loop:
             format: of all messages: ``openai-chat``, ``openai-responses`` or ``anthropic``.
             records: keep what happens; otherwise the session is only told things.
         """
+        super().__init__()
         self.store, self.agent, self.host, self.session = store, agent, host, session
         self.namespace = environment.default_namespace() if namespace is None else namespace
         self.budget, self.format, self.counter, self.records = budget, format, counter, records
-        self.faults: list[str] = []
         self.unwritten: list[Mapping[str, Any]] = []
         self._memory: Memory | None = None
         self._hosted: HostedSession | None = None
         self._window: SessionWindow | None = None
         self._preamble = ""
-        self._lock = threading.RLock()
         self._unsynced: Sequence[Any] | None = None  # the list as it was when it could not be appended
         self._compacts = False  # what is in the window need not be in the framework's list
-        self._is_untold, self._rests_until = False, 0.0
 
     @property
     def name(self) -> str:
@@ -290,49 +281,14 @@ class Loop:
     # faults --------------------------------------------------------------------------------------------
 
     def _safely(self, where: str, part: Callable[[], _T], otherwise: _T) -> _T:
-        """Do a part; whatever it raises is told, and the framework goes on."""
         with self._lock:
-            begun = time.monotonic()
-            if begun < self._rests_until:
-                return otherwise
-            try:
-                return part()
-            except Exception as error:  # noqa: BLE001 - the framework's run must not end by our fault, whatever it is
+            before = self.failures
+            answer = super()._safely(where, part, otherwise)
+            if self.failures > before:
                 self._window = None  # what it had read may be half of the truth: read anew
-                took = time.monotonic() - begun
-                self._rests_until = begun + RESTS * took if took > SLOW_S else 0.0
-                self._tell(where, error)
-                return otherwise
-            finally:
-                if self._hosted is not None:  # what it survived by itself is kept for `doctor` already
-                    for fault in self._hosted.faults:
-                        self._log(fault)
-
-    def _tell(self, where: str, error: Exception | str) -> None:
-        """Say a fault where it is looked for: in the program's log, to the model, and by `doctor`."""
-        text = f"{where}: {error if isinstance(error, str) else f'{type(error).__name__}: {error}'}"
-        if not self._log(text):
-            return
-        self._is_untold = True
-        try:
-            keep_fault(self._folder(), Fault(where, text, self.name, now(), self.namespace))
-        except (FirsthandError, OSError) as worse:
-            self._log(f"this fault could not be kept: {worse}")
-
-    def _folder(self) -> Path:
-        if isinstance(self.store, Memory):
-            return self.store.path
-        store = environment.default_store() if self.store is None else self.store
-        is_address = isinstance(store, str) and environment.is_address(store)
-        return environment.store_folder(str(store)) if is_address else Path(store)
-
-    def _log(self, text: str) -> bool:
-        """Log a fault, and say whether it is new."""
-        if text in self.faults:
-            return False
-        self.faults.append(text)
-        _LOG.warning("the memory of session %s: %s", self.name, text)
-        return True
+            for fault in self._hosted.faults if self._hosted is not None else ():
+                self._log(fault)  # what it survived by itself is kept for `doctor` already
+            return answer
 
 
 class AsyncLoop(Awaited[Loop]):
