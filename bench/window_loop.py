@@ -1,6 +1,6 @@
 """A window under a tool-using loop: what a provider's cache can reuse, how full it gets, what a request costs.
 
-    python bench/window_loop.py --data DATA [--usage] [--cache 1.5]
+    python bench/window_loop.py --data DATA [--usage] [--cache 1.1] [--low .8]
 
 The same list of messages goes through a window, as it is (append-only), and cut to its newest messages at the
 same budget (truncating). Exact counts need a package of requirements-tokens.txt.
@@ -57,6 +57,7 @@ class Cache:
     def __init__(self) -> None:
         self._before = b""
         self.new_bytes, self.shares = 0, []
+        self.parts: dict[str, int] = {}  # by what stood where a request was no longer the one before it
 
     def send(self, body: dict[str, Any]) -> float:
         sent = canonical.dump(body)
@@ -64,6 +65,10 @@ class Cache:
         same = min(len(self._before), len(sent)) if same is None else same
         self.new_bytes += len(sent) - same
         share = same / max(1, len(self._before))
+        if same < len(self._before.rstrip(b'"]}')):
+            named = self._before[max(0, self._before.rfind(b'"role":', 0, same)) :][:60].decode(errors="replace")
+            part = next((part for part in ("[Task state", "[Turn") if part in named), named[8:18].strip(',:"c'))
+            self.parts[part] = self.parts.get(part, 0) + len(sent) - same
         self._before = sent
         self.shares.append(same / len(sent))
         return share
@@ -112,7 +117,7 @@ def run(
         "truncating, of it": cut.new_bytes / grown.new_bytes,
         "used before a compaction": sum(filled) / max(1, len(filled)), "most used": max(filled, default=0),
         "plain p50 ms": percentile(plain, 0.5), "all p95 ms": percentile(plain + compacting, 0.95),
-        "compacting p50 ms": percentile(compacting or [0.0], 0.5),
+        "new bytes by what changed": ours.parts, "compacting p50 ms": percentile(compacting or [0.0], 0.5),
         "compacting p95 ms": percentile(compacting or [0.0], 0.95),
     }  # fmt: skip
 
@@ -139,7 +144,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--tokens", type=int, default=16_000)
     parser.add_argument("--cache", type=float, help="Budget(cache=...)")
-    parser.add_argument("--high", type=float, default=Budget(1).high)
+    parser.add_argument("--low", type=float, default=Budget(1).low)
     parser.add_argument("--usage", action="store_true", help="tell the window what the provider counted")
     parser.add_argument(
         "--counter", choices=("estimate", "gpt", "exact"), nargs="+", default=("estimate", "gpt", "exact")
@@ -153,9 +158,14 @@ def main() -> None:
             print("exact: bpe_openai is not installed")
             continue
         figures = run(
-            Budget(asked.tokens, asked.high, cache=asked.cache), asked.steps, texts, counters[name], usage=asked.usage
+            Budget(asked.tokens, low=asked.low, cache=asked.cache),
+            asked.steps,
+            texts,
+            counters[name],
+            usage=asked.usage,
         )
-        print(f"{name}:", ", ".join(f"{what} {figure:.3g}" for what, figure in figures.items()))
+        shares = figures.pop("new bytes by what changed")
+        print(f"{name}:", ", ".join(f"{what} {figure:.3g}" for what, figure in figures.items()), shares, flush=True)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from firsthand.event import IdMaker
 
 NO_VERBS = {
     Memory: {"agent", "decided", "index_moment", "tokenizer", "stemmer", "census", "vectors", "wake"},
-    Session: {"append_drafted", "drafted"}, SessionWindow: set(), Executor: {"executor"},
+    Session: set(), SessionWindow: set(), Executor: {"executor"},
 }  # fmt: skip
 """Of the core's own, or asked by `run`."""
 

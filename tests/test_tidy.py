@@ -25,7 +25,7 @@ EVALUATIONS = HOME / "packages" / "firsthand-evals" / "src" / "firsthand_evals"
 # The first part of a module's name below the package gives its room; it imports from rooms further down this list
 # and from its own. An import for typing and one inside a function count as any other.
 ROOMS = """
-    errors value | environment moment tokens fence printable | event | pointer | answer record window json_codec
+    errors value | environment | moment tokens fence printable | event | pointer | answer record window json_codec
     | unasked | formats | log | index | space | storage | agent_space | recall | notes | ledger | context hosts | agents
     | health | session | telemetry | memory | memory_verbs | client async_memory | sync | __init__ | server | adapters
     | proxy | cli | __main__ | evals

@@ -9,13 +9,15 @@ A result answers the oldest call that has none, so "uac ur" has a late one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from firsthand.context.marker_merge import grouped
+from firsthand.context.topic_hints import spread
 from firsthand.event import Kind, id_text
 from firsthand.moment import Moment
 from firsthand.tokens import estimate
 from firsthand.value import replace
-from firsthand.window import Budget, Item, Marker, Plan, Window
+from firsthand.window import Budget, Item, Marker, Plan, Window, joined
 
 KINDS = {
     "s": Kind.SYSTEM, "p": Kind.PERSONA, "u": Kind.USER_MESSAGE, "a": Kind.AGENT_MESSAGE,
@@ -69,6 +71,18 @@ def made_marker(first: int, last: int, **options: object) -> Marker:
     """Make a marker of the events from one position to another."""
     marker = Marker(made_id(first), made_id(last), first, last, first, last, None, None, last - first + 1, 100)
     return replace(marker, **options)
+
+
+def merge(markers: Iterable[Marker]) -> tuple[Marker, ...]:
+    """Merge markers as a compaction does, with no events that stay inside."""
+    return tuple(
+        group.members[0] if len(group.members) == 1
+        else joined(
+            group.members, group.level, spread(group.hints, group.first_position, group.last_position),
+            sum(marker.kept for marker in group.members),
+        )
+        for group in grouped(markers)
+    )  # fmt: skip
 
 
 def budget_for(window: Window, low_tokens: int, **options: float) -> Budget:

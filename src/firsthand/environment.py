@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import sys
+import tempfile
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -30,6 +31,12 @@ def default_store() -> Path:
     """
     named = os.environ.get("FIRSTHAND_STORE", "") or "~/.firsthand"
     return _in_home(named) if named.startswith("~") else store_path(named)
+
+
+def tiktoken_cache() -> Path:
+    """Give the folder in which tiktoken keeps the files of its encodings."""
+    named = os.environ.get("TIKTOKEN_CACHE_DIR") or os.environ.get("DATA_GYM_CACHE_DIR")
+    return Path(named or Path(tempfile.gettempdir(), "data-gym-cache"))
 
 
 def is_address(store: object) -> bool:

@@ -19,8 +19,7 @@ from firsthand.answer import Answer, Query, When
 from firsthand.context import answers
 from firsthand.context.anatomy import Anatomy, from_event
 from firsthand.context.executors import Below, Executor, open_span, unfinished
-from firsthand.context.prompt import Replay
-from firsthand.context.replay import replay
+from firsthand.context.replay import Replay, replay
 from firsthand.event import Kind
 from firsthand.hosts.import_report import ImportReport, Progress
 from firsthand.index.verification import verify

@@ -47,7 +47,7 @@ class Session(SessionLog):
         budget: int | Budget,
         *,
         format: str | None = None,  # noqa: A002 - the package's word
-        counter: TokenCounter | None = None,
+        counter: TokenCounter | str | None = None,
         pull: bool | PullLimits = True,
     ) -> SessionWindow:
         """Open the session's context window: what the model will see, kept under a budget of tokens.
@@ -56,7 +56,8 @@ class Session(SessionLog):
             budget: tokens of everything that is sent, or a whole `Budget` with its marks.
             format: of the requests: ``openai-chat``, ``openai-responses`` or ``anthropic``; None is that of the
                 session's messages.
-            counter: counts tokens as the model does; None is the estimate for the format (see `firsthand.tokens`).
+            counter: counts tokens as the model does, or the name of the model or tokenizer (``gpt-5``,
+                ``tiktoken:o200k_base``, `tokens.tokenizers.named`); None is the estimate for the format.
             pull: offer recall, expand, task and decide to the model as tools; or their limits of one turn.
 
         Raises:

@@ -50,9 +50,9 @@ class Budget:
         tokens_max: of everything that is sent: system, tools, history, markers, task state.
         high: share of ``tokens_max`` above which a compaction begins.
         low: share that it goes down to, and no further.
-        cache: how many tokens may be read anew for each new one, over a long session, where a provider caches what
-            requests have in common: 1.5 compacts less often and takes more (a ``low`` of a third of ``high``); None
-            leaves ``low`` as it is.
+        cache: the most tokens that a provider which caches what requests have in common should have to read for each
+            new one, over a long session: 1.5 compacts less often and takes more (a ``low`` of a third of ``high``);
+            None leaves ``low`` as it is.
         hot_turns: the newest turns, which leave last.
         item_share: an item larger than this share of ``tokens_max`` is shown as its preview and pointer; system prompt
             and persona are always whole.
@@ -63,7 +63,7 @@ class Budget:
 
     tokens_max: int
     high: float = 0.95
-    low: float = 0.6
+    low: float = 0.45
     hot_turns: int = 3
     item_share: float = 0.25
     cache: float | None = None

@@ -13,7 +13,7 @@ from firsthand import Memory
 
 @pytest.fixture
 def talked(shell) -> Shell:
-    talk(shell.store)
+    talk(shell.store, turns=7)
     return shell
 
 
@@ -34,7 +34,7 @@ def test_json_has_budget_markers_and_task(talked):
     """The JSON form gives the budget with its marks, each marker with its pointer and text, and the task state."""
     form = talked("session", "window", "deploy", "--json").json
     assert {name: form["budget"][name] for name in ("tokens_max", "high_tokens", "low_tokens", "hot_turns")} == {
-        "tokens_max": 4_000, "high_tokens": 3_800, "low_tokens": 2_400, "hot_turns": 3,
+        "tokens_max": 4_000, "high_tokens": 3_800, "low_tokens": 1_800, "hot_turns": 3,
     }  # fmt: skip
     assert sum(one["tokens"] for one in form["items"]) < form["tokens"] <= 4_000
     assert all(one["pointer"] in one["text"] for one in form["markers"])
@@ -61,7 +61,7 @@ def test_another_budget_shows_another_window(talked):
     assert (
         talked("session", "window", "deploy", "--budget", "9000")
         .lines[0]
-        .endswith("; the next one above 8,550, down to 5,400")
+        .endswith("; the next one above 8,550, down to 4,050")
     )
     assert talked("session", "window", "deploy", "--budget", "100", "--json").json["budget"]["tokens_max"] == 100
     tight = talked("session", "window", "deploy", "--budget", "800")

@@ -16,7 +16,7 @@ def test_what_was_asked_belongs_to_the_call_before():
     calls = [call(1, 1), call(2, 1, recalls=1), call(3, 2, recalls=1, expands=2), call(4, 3), call(5, 3)]
     use = use_of(calls)
     assert use == Use(calls=4, calls_using=2, turns=3, turns_using=1, recalls=2, expands=2)
-    assert (use.calls_percent, use.turns_percent) == (50.0, 33.3)
+    assert use.turns_percent == 33.3
 
 
 def test_sessions_do_not_mix():
@@ -28,4 +28,4 @@ def test_sessions_do_not_mix():
 def test_without_calls_there_is_no_use():
     """Nothing recorded, or one call only, gives zero and no division by it."""
     assert use_of([]) == use_of([call(1, 1, recalls=3)]) == Use()
-    assert (Use().calls_percent, Use().turns_percent) == (0.0, 0.0)
+    assert Use().turns_percent == 0.0

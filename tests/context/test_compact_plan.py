@@ -132,7 +132,7 @@ def test_ten_thousand_parallel_calls_leave_together():
 
 def test_an_empty_window_over_its_budget_has_nothing_to_give():
     """Overhead alone over the mark: nothing leaves, and the plan says what it would have needed."""
-    assert plan(Window(), Budget(100), overhead_tokens=1_000) == Plan((), 1_000, 1_000, 60)
+    assert plan(Window(), Budget(100), overhead_tokens=1_000) == Plan((), 1_000, 1_000, 45)
 
 
 def test_negative_overhead_is_refused():

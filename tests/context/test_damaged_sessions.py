@@ -7,6 +7,7 @@ import pytest
 from firsthand import InvalidArgument, Kind, Memory
 from firsthand.event import Trust
 from firsthand.formats import check
+from firsthand.window import Budget
 
 BUDGET_TOKENS = 2_500
 
@@ -74,7 +75,7 @@ def test_a_damaged_event_stops_no_session(memory, messages, kind, said):
 
 def test_what_the_log_does_not_prove_does_not_leave(memory):
     """An event that cannot be read back as it was written stays in the window, and the receipt names it."""
-    window = memory.session("s").window(BUDGET_TOKENS)
+    window = memory.session("s").window(Budget(BUDGET_TOKENS, low=0.6))
     for turns in (18, 24, 27):
         window.request(talk(turns))
     oldest = window.state.items[1]

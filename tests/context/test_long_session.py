@@ -33,7 +33,7 @@ def messages_of(turn, words=24):
 def long_session(tmp_path_factory):
     """Give a store whose session had 2,000 events under a window of 4,100 tokens, and the handle that saw it."""
     with Memory.open(tmp_path_factory.mktemp("long") / "store") as memory:
-        window = memory.session("s").window(Budget(4_100, high=0.9, hot_turns=2), pull=False)
+        window = memory.session("s").window(Budget(4_100, high=0.9, low=0.6, hot_turns=2), pull=False)
         for first in range(0, 500, 4):
             window.add([message for turn in range(first, first + 4) for message in messages_of(turn)])
             request = window.request()
@@ -76,7 +76,7 @@ def test_the_markers_of_many_compactions_are_few_and_hint_at_all_of_it(long_sess
 def test_another_handle_reads_little_and_knows_the_same(long_session):
     """A handle opened on the long session has the same window, task state and prompt."""
     memory, window = long_session
-    again = memory.session("s").window(Budget(4_100, high=0.9, hot_turns=2), pull=False)
+    again = memory.session("s").window(Budget(4_100, high=0.9, low=0.6, hot_turns=2), pull=False)
     assert again.state == window.state
     assert again.task == window.task
     assert again.request().body == window.request().body

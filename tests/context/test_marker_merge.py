@@ -7,11 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from firsthand.context.marker_merge import merge
 from firsthand.moment import Moment
 from firsthand.value import replace
 from firsthand.window import Marker
-from windows import made_id, made_marker
+from windows import made_id, made_marker, merge
 
 
 def levels(markers: tuple[Marker, ...]) -> list[int]:

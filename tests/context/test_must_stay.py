@@ -41,7 +41,7 @@ def test_what_belongs_to_a_kept_item_stays_with_it():
 def test_what_the_next_plan_takes_is_told():
     """Above the high-water mark the items that the plan takes say that they leave; the others keep their reasons."""
     window = Window(tuple(made_items("s ua ua ua ua uacr", tokens=1_000)), through=13)
-    budget = Budget(13_000, hot_turns=1)
+    budget = Budget(13_000, low=0.6, hot_turns=1)
     taken = {item.id for departure in plan(window, budget).leaves for item in departure.items}
     found = stays(window, budget)
     assert taken

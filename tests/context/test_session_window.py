@@ -428,10 +428,10 @@ def test_reported_usage_lets_the_budget_be_used_whole(memory):
 
 def test_a_price_of_cache_misses_compacts_seldom_and_more(memory):
     """With `cache` a compaction goes down further, so that there are fewer; its receipts are read as any."""
-    _, often = filled(memory, "plain")
-    _, seldom = filled(memory, "priced", budget=Budget(2_000, cache=1.5))
+    _, often = filled(memory, "plain", budget=Budget(2_000, low=0.8))
+    _, seldom = filled(memory, "priced", budget=Budget(2_000, low=0.8, cache=1.5))
     assert seldom < often
-    last = [*memory.session("priced").window(Budget(2_000, cache=1.5)).receipts()][-1]
-    assert last.budget == Budget(2_000, cache=1.5).settled
+    last = [*memory.session("priced").window(Budget(2_000, low=0.8, cache=1.5)).receipts()][-1]
+    assert last.budget == Budget(2_000, low=0.95 * (1 - 1 / 1.5))
     with pytest.raises(InvalidArgument, match="over 1, or None"):
         Budget(2_000, cache=1)

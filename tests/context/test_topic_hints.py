@@ -5,11 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Mapping
 
-from firsthand.context.marker_merge import merge
 from firsthand.context.topic_hints import ASKED_TERMS_MAX, Span, hints_of
 from firsthand.value import replace
 from firsthand.window import HINTS_MAX, Hint, Marker
-from windows import made_id, made_items, rare
+from windows import made_id, made_items, merge, rare
 
 
 def span(terms: list[tuple[str, ...]], begin: int = 1, hints: tuple[Hint, ...] = ()) -> Span:

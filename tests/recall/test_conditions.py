@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from firsthand.answer import Conditions
-from firsthand.context.conditions import of_task
-from firsthand.context.task_state import Entry, TaskState
+from firsthand.context.task_state import Entry, TaskState, of_task
 
 
 def test_a_state_without_anything_conditions_nothing():

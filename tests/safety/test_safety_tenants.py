@@ -194,7 +194,6 @@ MEMORY: dict[str, Callable[[Memory, dict, dict, Path], Any] | str] = {
 }  # fmt: skip
 SESSION: dict[str, Callable[[Session, dict], Any] | str] = {
     **dict.fromkeys(("append", "user", "agent", "reasoning", "system", "tool_call", "append_messages"), "writes"),
-    "drafted": "reads nothing", "append_drafted": "writes",
     "note": lambda s, their: s.note("x", sources=[their["pointer"]]),
     "tool_result": lambda s, their: s.tool_result("call_x", "x", meta={"parent": their["pointer"]}),
     "messages": lambda s, their: s.messages(), "events": lambda s, their: list(s.events()),

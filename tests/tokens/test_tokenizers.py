@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 from counter_suite import CounterSuite
 
+from firsthand import Memory
 from firsthand.errors import InvalidArgument
 from firsthand.tokens import identity
 from firsthand.tokens.exact import PATTERNS, PIECE_CHARACTERS_MAX
-from firsthand.tokens.tokenizers import FILE_BYTES_MAX, tiktoken, tokenizer_json
+from firsthand.tokens.tokenizers import FILE_BYTES_MAX, named, tiktoken, tokenizer_json
 
 MERGES = (b"in", b"ing", b" t", b"th", b"he", b" th", b" the", b"  ", b"12", b"123", b"\n\n")
 
@@ -127,6 +128,50 @@ def test_a_million_blanks_end(tmp_path):
     """A run on which tiktoken's own pattern gives up is counted, in pieces."""
     (tmp_path / "ranks").write_bytes(ranks())
     assert tiktoken("cl100k_base", tmp_path / "ranks")(" " * 1_200_000) == 600_000
+
+
+# by name -------------------------------------------------------------------------------------------
+
+
+def test_a_name_counts_by_the_files_of_this_machine(tmp_path, monkeypatch):
+    """An encoding, a model of OpenAI, a file and a model of Hugging Face count as their files in the caches say."""
+    (tmp_path / "fb374d419588a4632f3f557e76b4b70aebbca790").write_bytes(ranks())
+    (tmp_path / "9b5ad71b2ce5302211f9c61530b329a4922fc6a4").write_bytes(ranks(()))
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    counts = {name: named(name)(" thing") for name in ("tiktoken:o200k_base", "gpt-4o", "gpt-oss-120b", "gpt-4")}
+    assert counts == {"tiktoken:o200k_base": 2, "gpt-4o": 2, "gpt-oss-120b": 2, "gpt-4": 6}
+    model = tmp_path / "models--maker--small"
+    (model / "refs").mkdir(parents=True)
+    (model / "refs" / "main").write_text("c0ffee")
+    file = model / "snapshots" / "c0ffee" / "tokenizer.json"
+    file.parent.mkdir(parents=True)
+    json_tokenizer(file)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    for name in (f"tokenizers:{file}", "tokenizers:maker/small", "maker/small"):
+        assert named(name)("a thing") == 3
+    with Memory.open(tmp_path / "store") as memory:
+        memory.session("s").user("A thing.")
+        window = memory.session("s").window(4_000, counter="gpt-4o")
+        assert window.request().anatomy.counter == identity(named("gpt-4o"))
+        assert memory.verify().ok
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("gpt-4o", "get_encoding.'o200k_base'. once .*TIKTOKEN_CACHE_DIR"),
+        ("tiktoken:r50k", "an encoding is one of"),
+        ("sonnet", "expected a model of OpenAI, tiktoken:ENCODING.* got 'sonnet'"),
+        ("maker/large", "hf download maker/large tokenizer.json"),
+        ("tokenizers:absent.json", "got 'absent.json'. Nothing is downloaded"),
+    ],
+)
+def test_a_name_without_a_file_says_what_to_do(tmp_path, monkeypatch, name, expected):
+    """Nothing is downloaded or guessed: the error says which command brings the file, or which names there are."""
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "absent"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(InvalidArgument, match=expected):
+        named(name)
 
 
 # what is refused -----------------------------------------------------------------------------------

@@ -35,11 +35,6 @@ class Use:
     expands: int = 0
 
     @property
-    def calls_percent(self) -> float:
-        """Share of calls, in percent; 0 without calls."""
-        return round(100 * self.calls_using / self.calls, 1) if self.calls else 0.0
-
-    @property
     def turns_percent(self) -> float:
         """Share of turns, in percent; 0 without turns."""
         return round(100 * self.turns_using / self.turns, 1) if self.turns else 0.0

@@ -24,7 +24,7 @@ from typing import Any
 
 from firsthand import moment
 from firsthand.context.alignment import INSTEAD, Pair, aligned
-from firsthand.context.session_log import SessionLog
+from firsthand.context.session_log import SessionLog, append_drafts, drafts_of
 from firsthand.errors import Erased, FormatError, StoreDamaged
 from firsthand.event import BEHIND, PART, REPLACES, STANDS_FOR, Draft, Event, IdMaker, Kind, Trust
 from firsthand.formats import canonical
@@ -234,9 +234,10 @@ def append(
         return []
     # what is handed over at first was said before: when, nobody knows
     before = len(new) - 1 if changes is not None and changes.new == 0 and not places else 0
-    drafted = [*session.drafted(new[:before], format), *session.drafted(new[before:], format, time=moment.now())]
-    drafted[: len(places)] = _placed(session, drafted, places)
-    appended = session.append_drafted(drafted)
+    now = moment.now()
+    drafts = [*drafts_of(session, new[:before], format), *drafts_of(session, new[before:], format, time=now)]
+    drafts[: len(places)] = _placed(session, drafts, places)
+    appended = append_drafts(session, drafts)
     ends = [(events[0], events[-1]) for events in appended]
     return [
         Known(None, _role(message), first.id, last.id, first.position, last.position)

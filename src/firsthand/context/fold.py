@@ -85,6 +85,9 @@ class Fold:
         self.messages: dict[str, bytes | None] = {}
         self.given: dict[str, Event] = {}
         self.task = task_state.TaskState()
+        # The task state as it was when something left or was set last: what came since stands in the window below it,
+        # so that requests share all that is in front of the newest message.
+        self.noted, self.noted_at = self.task, 0
         self.receipt: Receipt | None = None
         self.receipt_event = ""
         self._is_open = self._is_stale = False
@@ -157,9 +160,11 @@ class Fold:
     def saved(self) -> Callable[[], None]:
         """Keep what the window is now; what is returned brings it back."""
         before = (dict(self._items), self.markers, self._markers_tokens, self.cycle, dict(self.shown))
+        noted = self.noted, self.noted_at
 
         def back() -> None:
             self._items, self.markers, self._markers_tokens, self.cycle, self.shown = before
+            self.noted, self.noted_at = noted
 
         return back
 
@@ -169,6 +174,8 @@ class Fold:
         self.shown = {name: self.shown[name] for name in self._items}
         self.messages = {name: message for name, message in self.messages.items() if name in self._items}
         self.markers, self._markers_tokens = window.markers, window.markers_tokens
+        if window.cycle > self.cycle:
+            self._note()
         self.cycle = window.cycle
         if receipt is not None:
             self.receipt, self.receipt_event = receipt, event
@@ -179,7 +186,7 @@ class Fold:
         self.through = event.position
         if event.kind is Kind.ERASURE:
             self._is_stale = True
-            self.task = task_observer.observe(self.task, event)
+            self.task, self.noted = (task_observer.observe(state, event) for state in (self.task, self.noted))
             return
         if event.kind is Kind.ANATOMY or event.erased:
             return
@@ -199,6 +206,18 @@ class Fold:
             self.task = task_observer.observe(self.task, event)
         except FormatError as error:  # a version of the task state that cannot be read: the one before it goes on
             self.tell(event.position, FormatError(f"task state fh:{event.id} cannot be used: {error}"))
+        if event.kind is Kind.TASK_STATE and any(
+            getattr(self.task, name) != getattr(self.noted, name) for name in task_state.FIELDS
+        ):
+            self._note()
+
+    def _note(self) -> None:
+        """Let the task state stand as it is now, behind all but a user message that waits for an answer."""
+        self.noted, self.noted_at = self.task, self.through
+        parts = (entry.event for entry in reversed(self.shown.values()) if not entry.event.meta.get(PART))
+        newest = next((event for event in parts if not event.part), None)
+        if newest is not None and newest.kind is Kind.USER_MESSAGE:
+            self.noted_at = newest.position - 1
 
     def _enter(self, event: Event) -> None:
         """Put an event into the window; what is given anew for a part of the prompt replaces what was."""
@@ -319,8 +338,8 @@ class Fold:
         self.markers, self.cycle = receipt.markers, receipt.cycle
         self._markers_tokens = sum(marker.text_tokens for marker in receipt.markers)
         self.receipt, self.receipt_event = receipt, event.id
-        self.given, self.task = parts, task
-        self.through = event.position
+        self.given, self.task, self.through = parts, task, event.position
+        self._note()
         return True
 
     def _kept(self, receipt: Receipt) -> Iterator[Event]:

@@ -15,24 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from operator import attrgetter
 
-from firsthand.context.topic_hints import spread
 from firsthand.value import value
-from firsthand.window import Hint, Marker, joined
-
-
-def merge(markers: Iterable[Marker]) -> tuple[Marker, ...]:
-    """Merge markers, old and new in any order; those that need no merging are returned as they are."""
-    return tuple(
-        group.members[0]
-        if len(group.members) == 1
-        else joined(
-            group.members,
-            group.level,
-            spread(group.hints, group.first_position, group.last_position),
-            sum([marker.kept for marker in group.members]),
-        )
-        for group in grouped(markers)
-    )
+from firsthand.window import Hint, Marker
 
 
 @value

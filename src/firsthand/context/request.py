@@ -17,6 +17,7 @@ from firsthand.context import task_text
 from firsthand.context.anatomy import Anatomy
 from firsthand.context.ledger_view import markers_of, task_of
 from firsthand.context.receipt import Receipt
+from firsthand.context.task_state import TaskState
 from firsthand.errors import FormatError
 from firsthand.event import PART, Event, Kind
 from firsthand.formats import canonical
@@ -71,26 +72,23 @@ def compose_from(fold: Fold, format: str, pull: Sequence[Tool], effect: Effect) 
         [*_entries(fold, format, effect)],
         format,
         system=[*_system(fold, effect)],
-        tail=[*_tail(fold, effect, task=shows_task(fold))],
+        tail=[*_tail(fold, effect)],
         tools=tools,
         tools_tokens=overhead_of_tools(fold, tools),
     )
 
 
-def overhead(fold: Fold, format: str, pull: Sequence[Tool], effect: Effect) -> int:  # noqa: A002 - the package's word
-    """Count the tokens of a prompt beside items and markers, the task state included."""
+def overhead(fold: Fold, format: str, pull: Sequence[Tool], effect: Effect, task: TaskState) -> int:  # noqa: A002
+    """Count the tokens of a prompt beside items and markers, with a task state as it is shown, or will be."""
     tools = [*_own_tools(fold), *schemas(pull, format)]
-    return overhead_of_tools(fold, tools) + sum(piece.tokens for piece in _tail(fold, effect, task=True))
+    return overhead_of_tools(fold, tools) + sum(
+        piece.tokens for piece in (*_task(fold, task, effect), *_tail(fold, effect))
+    )
 
 
 def overhead_of_tools(fold: Fold, tools: Sequence[Mapping[str, Any]]) -> int:
     """Count the tokens of tool schemas."""
     return fold.counted(json.dumps(tools, ensure_ascii=False, separators=(",", ":"))) if tools else 0
-
-
-def shows_task(fold: Fold) -> bool:
-    """Say whether the task state is shown: as soon as something left, or when somebody set it."""
-    return fold.cycle > 0 or fold.task.is_set
 
 
 def _own_tools(fold: Fold) -> list[dict[str, Any]]:
@@ -106,15 +104,16 @@ def _system(fold: Fold, effect: Effect) -> Iterator[Piece]:
             yield _piece(by_part[part], part)
 
 
-def _tail(fold: Fold, effect: Effect, *, task: bool) -> Iterator[Piece]:
+def _task(fold: Fold, state: TaskState, effect: Effect) -> Iterator[Piece]:
+    most = max(TASK_TOKENS_MIN, min(TASK_TOKENS_MAX, int(fold.budget.tokens_max * TASK_SHARE)))
+    # The last request stands in the window itself: said twice, small models repeat the line.
+    text = task_text.text(replace(task_of(state, effect), request=None), tokens_max=most, count=fold.counter)
+    if text:
+        yield Piece(Kind.NOTE, text, tokens=fold.counted(text), name=parts.TASK)
+
+
+def _tail(fold: Fold, effect: Effect) -> Iterator[Piece]:
     """Give what stands at the end, since it changes from call to call."""
-    if task:
-        most = max(TASK_TOKENS_MIN, min(TASK_TOKENS_MAX, int(fold.budget.tokens_max * TASK_SHARE)))
-        # The last request is the newest turn, which stands in the window: said twice, small models repeat the line.
-        state = replace(task_of(fold.task, effect), request=None)
-        text = task_text.text(state, tokens_max=most, count=fold.counter)
-        if text:
-            yield Piece(Kind.NOTE, text, tokens=fold.counted(text), name=parts.TASK)
     for part in TAIL_PARTS:
         event = fold.given.get(part)
         stands = event is not None and effect.text(event) is not None
@@ -124,16 +123,16 @@ def _tail(fold: Fold, effect: Effect, *, task: bool) -> Iterator[Piece]:
 
 
 def _entries(fold: Fold, format: str, effect: Effect) -> Iterator[Entry]:  # noqa: A002 - the package's word
-    """Yield markers and messages in the order of the window."""
-    markers = [*markers_of(fold.markers, effect, fold.counter)]
+    """Yield markers, messages and the task state in the order of the window."""
+    ours = [(marker.first_position, _marker(marker)) for marker in markers_of(fold.markers, effect, fold.counter)]
+    ours += [(fold.noted_at + 1, Entry(None, (piece,))) for piece in _task(fold, fold.noted, effect)]
     for message in _messages(fold):
-        while markers and markers[0].first_position <= message[0].place[0]:
-            yield _marker(markers.pop(0))
+        while ours and ours[0][0] <= message[0].place[0]:
+            yield ours.pop(0)[1]
         pieces = tuple(_piece(entry, HISTORY_PARTS[entry.event.kind]) for entry in message)
         whole = _as_it_came(fold, message, format)
         yield Entry(None if whole is None else marshal.loads(whole), pieces)  # noqa: S302 - what was dumped here
-    for marker in markers:
-        yield _marker(marker)
+    yield from (entry for _, entry in ours)
 
 
 def _messages(fold: Fold) -> Iterator[list[Shown]]:

@@ -113,28 +113,8 @@ class SessionLog(SessionVerbs[Appended]):
         Raises:
             FormatError: they are not of the format.
         """
-        drafted = self.drafted(messages, format or formats.detect(messages), time=time)
-        return [appended for message in self.append_drafted(drafted) for appended in message]
-
-    def drafted(
-        self, messages: Sequence[Mapping[str, Any]], format: str, *, time: Moment | None = None  # noqa: A002
-    ) -> list[list[Draft]]:  # fmt: skip
-        """Draft the events of each message."""
-        key = self.space.log.reader.fence_key()
-        records = formats.named(format).to_records(messages)
-        return [
-            [_in_format(draft, format, key, time, self.agent_name) for draft in record.drafts] for record in records
-        ]
-
-    def append_drafted(self, drafted: Sequence[Sequence[Draft]]) -> list[list[Appended]]:
-        """Append the drafts of messages, each message in one transaction; all together while they are few."""
-        groups: list[list[Draft]] = [[]]
-        for drafts in drafted:
-            if len(groups[-1]) + len(drafts) > BATCH_EVENTS_MAX:
-                groups.append([])
-            groups[-1] += drafts
-        appended = iter([done for group in groups if group for done in self.space.append(group, session=self.name)])
-        return [[next(appended) for _ in drafts] for drafts in drafted]
+        drafts = drafts_of(self, messages, format or formats.detect(messages), time=time)
+        return [appended for message in append_drafts(self, drafts) for appended in message]
 
     def messages(self, format: str | None = None) -> list[dict[str, Any]]:  # noqa: A002
         """Give the session's messages back, each equal to the one that was appended.
@@ -158,6 +138,26 @@ class SessionLog(SessionVerbs[Appended]):
     def events(self, *, after: int = 0, limit: int | None = None, newest_first: bool = False) -> Iterator[Event]:
         """Yield the session's events in order."""
         return self.space.events(self.name, after=after, limit=limit, newest_first=newest_first)
+
+
+def drafts_of(
+    session: SessionLog, messages: Sequence[Mapping[str, Any]], format: str, *, time: Moment | None = None  # noqa: A002
+) -> list[list[Draft]]:  # fmt: skip
+    """Draft the events of each message."""
+    key = session.space.log.reader.fence_key()
+    records = formats.named(format).to_records(messages)
+    return [[_in_format(draft, format, key, time, session.agent_name) for draft in record.drafts] for record in records]
+
+
+def append_drafts(session: SessionLog, messages: Sequence[Sequence[Draft]]) -> list[list[Appended]]:
+    """Append the drafts of messages, each message in one transaction; all together while they are few."""
+    groups: list[list[Draft]] = [[]]
+    for drafts in messages:
+        if len(groups[-1]) + len(drafts) > BATCH_EVENTS_MAX:
+            groups.append([])
+        groups[-1] += drafts
+    appended = iter([done for group in groups if group for done in session.space.append(group, session=session.name)])
+    return [[next(appended) for _ in drafts] for drafts in messages]
 
 
 def _bytes(content: Content) -> bytes | ByteSource:

@@ -22,7 +22,6 @@ from firsthand.answer import Conditions
 from firsthand.context import anatomy as anatomies
 from firsthand.context import task_state as tasks
 from firsthand.context import task_text, topics
-from firsthand.context.conditions import of_task
 from firsthand.context.ledger_view import markers_of, task_of
 from firsthand.context.must_stay import Stay, stays
 from firsthand.context.plan import plan
@@ -39,6 +38,7 @@ from firsthand.ledger.decision_log import LedgerLog
 from firsthand.ledger.effect import Effect
 from firsthand.ledger.proposals import open_in
 from firsthand.tokens import TokenCounter
+from firsthand.tokens.tokenizers import named
 from firsthand.value import replace, short_repr
 from firsthand.window import Budget, Item, Window
 
@@ -68,7 +68,7 @@ class SessionWindow:
         budget: int | Budget,
         *,
         format: str | None = None,  # noqa: A002 - the package's word
-        counter: TokenCounter | None = None,
+        counter: TokenCounter | str | None = None,
         pull: bool | PullLimits = True,
     ) -> None:
         if format is not None:
@@ -77,7 +77,9 @@ class SessionWindow:
         size = (budget if isinstance(budget, Budget) else Budget(budget)).settled
         self._space, self._session, self._format = space, session, format
         self._counts_by_format = counter is None
-        first = counter or counter_of(format or self._format_of_first())
+        first = (named(counter) if isinstance(counter, str) else counter) or counter_of(
+            format or self._format_of_first()
+        )
         self._fold = Fold(space.log.reader, space.namespace, session.name, size, first, self._shed)
         self._left: list[Left] = []
         self._given: caller_list.CallerList | None = None
@@ -127,7 +129,7 @@ class SessionWindow:
     @property
     def conditions(self) -> Conditions:
         """The task state as the conditions of a recall (total-recall 4)."""
-        return of_task(self.task, self._session.name)
+        return tasks.of_task(self.task, self._session.name)
 
     @property
     def format(self) -> str:
@@ -277,12 +279,7 @@ class SessionWindow:
         Raises:
             InvalidArgument: it is no number of tokens, or nothing was requested yet.
         """
-        if (
-            isinstance(input_tokens, bool)
-            or not isinstance(input_tokens, int)
-            or input_tokens < 1
-            or self._last is None
-        ):
+        if self._last is None or type(input_tokens) is not int or input_tokens < 1:
             raise InvalidArgument(
                 f"usage is the number of input tokens of the last request, all that was read from a cache included; "
                 f"got {input_tokens!r}{'' if self._last else ' before any request'}"
@@ -369,9 +366,7 @@ class SessionWindow:
         self._last = anatomy = replace(anatomy, pointer=f"fh:{record.id}")
         receipt = made.receipt if made else None
         notes = (*composed.notes, *self._over(anatomy), *self._shortened(), *self.faults)
-        return Request(
-            composed.body, anatomy.tokens - self._surplus, anatomy, receipt, notes, self._excess(anatomy)
-        )  # fmt: skip
+        return Request(composed.body, anatomy.tokens - self._surplus, anatomy, receipt, notes, self._excess(anatomy))
 
     def _over(self, anatomy: anatomies.Anatomy) -> Iterator[str]:
         """Say what exceeds the budget, since what is sent beside the window is no item and is not cut either."""
@@ -408,11 +403,13 @@ class SessionWindow:
         self._fold.passed(appended[-1].position)
 
     def _compact(self, *, forced: bool) -> Compacted | None:
-        beside = overhead(self._fold, self.format, self._definitions(), Effect(self._space))
+        fold, effect = self._fold, Effect(self._space)
         budget = replace(self.budget, tokens_max=max(1, self.budget.tokens_max + self._surplus))
-        return compact(
-            self._fold, self._space, budget, beside, earlier=self._left, forced=forced, gone=self._gone
-        )  # fmt: skip
+        beside = overhead(fold, self.format, self._definitions(), effect, fold.noted)
+        if fold.tokens + beside <= budget.high_tokens and not (forced or self._gone or self._left):
+            return None
+        beside = max(beside, overhead(fold, self.format, self._definitions(), effect, fold.task))
+        return compact(fold, self._space, budget, beside, earlier=self._left, forced=forced, gone=self._gone)
 
     def _shed(self, fold: Fold) -> None:
         """Keep a long session that is read for the first time from filling the memory; one receipt tells what left."""
@@ -534,7 +531,7 @@ class SessionWindow:
         return f"{text}\n{left}" if self._fold.receipt_event else text
 
     def _conditions(self) -> Conditions:
-        return of_task(self._fold.task, self._session.name)
+        return tasks.of_task(self._fold.task, self._session.name)
 
     def _visible(self) -> frozenset[str]:
         return frozenset(name for name, entry in self._fold.shown.items() if not entry.shortened)

@@ -15,6 +15,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from firsthand.answer import LINES_MAX, Conditions
 from firsthand.errors import FormatError, InvalidArgument
 from firsthand.event import to_bytes
 from firsthand.printable import shown
@@ -112,6 +113,17 @@ class TaskState:
     def is_empty(self) -> bool:
         """True when there is nothing to show."""
         return not (self.is_set or self.request or self.files or self.commands or self.calls)
+
+
+def of_task(state: TaskState, session: str = "") -> Conditions:
+    """Give a session's task as the conditions of a recall: what was set; without a goal, the last request."""
+    aim = state.goal or state.request
+    return Conditions(
+        goal=aim.text if aim is not None else "",
+        phase=state.phase.text if state.phase is not None else "",
+        open_loops=tuple(entry.text for entry in state.open_loops)[:LINES_MAX],
+        session=session,
+    )
 
 
 def changed(state: TaskState, *, pointer: str = "", turn: int | None = None, **values: object) -> TaskState:

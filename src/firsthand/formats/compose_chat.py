@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from firsthand.event import Kind
@@ -181,17 +182,17 @@ def thought_needs(following: Block) -> bool:  # noqa: ARG001 - thoughts are a fi
 def write(system: list[Block], runs: list[Run], ledger: Ledger) -> list[dict[str, Any]]:
     """Build the messages of a prompt."""
     messages = [_message("system", system, ledger)] if system else []
-    folded = False
+    notes: list[Block] = []
     for number, run in enumerate(runs):
-        if folded:
-            folded = False
-        elif run.role == TOOL:
+        blocks, notes = run.blocks[len(notes) :], []
+        if run.role == TOOL:
             following = runs[number + 1] if number + 1 < len(runs) else None
-            folded = following is not None and following.role == USER and all(map(_is_note, following.blocks))
-            messages += [_tool(block, [], ledger) for block in run.blocks[:-1]]
-            messages.append(_tool(run.blocks[-1], following.blocks if folded and following else [], ledger))
-        else:
-            messages.append(_message(run.role, run.blocks, ledger))
+            if following is not None and following.role == USER:  # whatever the user says behind them
+                notes = [*takewhile(_is_note, following.blocks)]
+            messages += [_tool(block, [], ledger) for block in blocks[:-1]]
+            messages.append(_tool(blocks[-1], notes, ledger))
+        elif blocks:
+            messages.append(_message(run.role, blocks, ledger))
     return messages
 
 

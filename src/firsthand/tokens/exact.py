@@ -55,19 +55,17 @@ class Tiktoken:
     """Counts as OpenAI's models do.
 
     Args:
-        encoding: a name of `PATTERNS`.
+        encoding: a key of `PATTERNS`.
         ranks: what its file holds: a token in base64 and its rank in each line.
 
     Raises:
-        InvalidArgument: the encoding is not known, the bytes are no ranks, or the package is missing.
+        InvalidArgument: the bytes are no ranks, or the package is missing.
     """
 
     __slots__ = ("_encoding", "identity")
 
     def __init__(self, encoding: str, ranks: bytes) -> None:
-        if encoding not in PATTERNS:
-            raise InvalidArgument(f"an encoding is one of {', '.join(PATTERNS)}; got {encoding!r}")
-        self._encoding = _package("tiktoken").Encoding(
+        self._encoding = package("tiktoken").Encoding(
             encoding, pat_str=PATTERNS[encoding], mergeable_ranks=_ranks(ranks), special_tokens={}
         )
         self.identity = f"tiktoken {encoding} {_digest(ranks)}"
@@ -90,7 +88,7 @@ class TokenizerJson:
     __slots__ = ("_tokenizer", "identity")
 
     def __init__(self, data: bytes) -> None:
-        tokenizers = _package("tokenizers")
+        tokenizers = package("tokenizers")
         try:
             self._tokenizer = tokenizers.Tokenizer.from_buffer(data)
         except Exception as error:  # the package knows no narrower class
@@ -129,7 +127,8 @@ def _ranks(data: bytes) -> dict[bytes, int]:
     return ranks
 
 
-def _package(name: str) -> Any:
+def package(name: str) -> Any:
+    """Import what the extra installs."""
     try:
         return import_module(name)
     except ImportError as error:

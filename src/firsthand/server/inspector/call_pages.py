@@ -17,8 +17,8 @@ from firsthand import window as parts
 from firsthand.agents import injections
 from firsthand.context.anatomy import Anatomy, from_event
 from firsthand.context.anatomy_diff import diff
-from firsthand.context.prompt import Replay
 from firsthand.context.receipt import Receipt, from_json
+from firsthand.context.replay import Replay
 from firsthand.errors import FirsthandError, Unresolvable
 from firsthand.event import Event, Kind
 from firsthand.event import texts as strings
