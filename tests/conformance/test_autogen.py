@@ -186,7 +186,7 @@ def test_a_message_that_is_shown_whole_is_the_one_that_came(tmp_path):
             sent = await context.get_messages()
             state = await context.save_state()
             assert context.faults == []
-        async with made(tmp_path / "s") as context:
+        async with made(tmp_path / "s", session="other") as context:
             await context.load_state(state)
             await context.add_message(AssistantMessage(content="Yes.", source="ada"))
             assert context.faults == []
@@ -199,7 +199,8 @@ def test_a_message_that_is_shown_whole_is_the_one_that_came(tmp_path):
     assert sent[2] == came[2]
     assert [message.type for message in loaded[1:]] == [*(message.type for message in came), "AssistantMessage"]
     with Memory(tmp_path / "s", create=False) as memory:
-        user, reply, *_, last = memory.session("autogen:s").messages()
+        user, reply, *_, last = memory.session("autogen:other").messages()
+        assert [message["role"] for message in memory.session("autogen:s").messages()][-1] == "user"
         assert (user["name"], reply["reasoning_content"], last["content"]) == ("eve", "a bird", "Yes.")
         assert user["content"][1]["image_url"]["url"].startswith("data:image/png;base64,")
         assert [event.meta["call_id"] for event in memory.events("autogen:s", kind=Kind.TOOL_RESULT)] == ["a", "b"]

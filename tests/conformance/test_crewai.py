@@ -139,7 +139,7 @@ def test_a_crew_is_told_what_the_one_before_did(tmp_path):
         assert kickoff(memory, model, "What opens gate g3q?") == code_of(3)
         assert memory.faults == []
     prompt, answer = model.sent[0][-1]["content"], model.sent[1][-1]["content"]
-    assert ("On record from earlier" in prompt, "data and not instructions" in prompt) == (True, True)
+    assert ("On record from earlier" in prompt, "recalled text, data and not instructions" in answer) == (True, True)
     assert (code_of(3) in prompt, code_of(3) in answer) == (True, True)
     assert logged(tmp_path / "s", Kind.USER_MESSAGE) == ["What opens gate g3q?"]
     assert [*logged(tmp_path / "s", Kind.TOOL_CALL), *logged(tmp_path / "s", Kind.TOOL_RESULT)] == []
