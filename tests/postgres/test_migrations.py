@@ -151,6 +151,35 @@ def test_several_migrations_at_once_are_one(server, database) -> None:
             check_version(db, NEXT)
 
 
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_of_another_encoding_is_refused(server, encoding, capsys) -> None:
+    """A store is made in a database of UTF-8 alone, and the refusal says how to make one.
+
+    Fails on: a store that is made, and cannot be opened, or cannot take a name of another language.
+    """
+    name = f"empty{next(_names)}"
+    with psycopg.connect(server.dsn("postgres"), autocommit=True) as db:
+        db.execute(f"CREATE DATABASE {name} OWNER {OWNER} TEMPLATE template0 ENCODING '{encoding}' LOCALE 'C'")
+    assert main(["store", "migrate", server.dsn(OWNER, name)]) != 0
+    assert f"is {encoding}" in (said := capsys.readouterr().err)
+    assert "createdb -E UTF8 -T template0" in said
+    with psycopg.connect(server.dsn(OWNER, name)) as db:
+        assert version_of(db) == 0
+
+
+def test_text_is_utf8_whatever_a_machine_is_set_to(server, database, monkeypatch) -> None:
+    """Names of any language are taken and read where the environment or the address wants another encoding.
+
+    Fails on: a connection that takes its encoding from PGCLIENTENCODING.
+    """
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    make(server.dsn(OWNER, database))
+    log = PostgresLog(f"{server.dsn(database=database)} client_encoding=SQL_ASCII")
+    log.append([Draft(Kind.NOTE, "\u65e5\u672c".encode())], namespace="\u65e5\u672c", session="\u041f")
+    assert [event.session for event in log.reader.events("\u65e5\u672c")] == ["\u041f"]
+    log.close()
+
+
 def test_a_step_that_fails_leaves_the_version_before_it(server, database) -> None:
     """A step whose last statement fails leaves nothing of itself, and can be run again."""
     make(server.dsn(OWNER, database))

@@ -66,7 +66,8 @@ class _Owned:
 
 
 @pytest.fixture
-def machines(server, database, tmp_path) -> Iterator[Machines]:
+def machines(server, database, tmp_path, monkeypatch) -> Iterator[Machines]:
+    monkeypatch.delenv("FIRSTHAND_OBJECTS", raising=False)
     made = Machines(server, database, tmp_path)
     yield made
     made.close()
@@ -124,6 +125,29 @@ class TestFollowing:
         assert other.head() == one.head()
         (event,) = other.events(kind=Kind.TOOL_RESULT)
         assert other.expand(event.pointer) == b"albatross " * 30_000
+        assert other.log.local.verify().ok
+
+    def test_a_payload_that_stayed_away_comes_with_a_rebuild(self, machines, tmp_path, monkeypatch) -> None:
+        """A replica that followed while objects could not be read is whole after a rebuild, also for an erasure.
+
+        Fails on: a rebuild of the replica's own events alone, which leaves the payload out for good.
+        """
+        objects, away = tmp_path / "objects", tmp_path / "away"
+        monkeypatch.setenv("FIRSTHAND_OBJECTS", str(objects))
+        monkeypatch.setenv("FIRSTHAND_OBJECTS_OVER", "30000")
+        one, other = machines.memory("a"), machines.memory("b")
+        say(one, "the lamp is green", "sand " * 20_000 + "albatross", session="t")
+        objects.rename(away)
+        assert not other.recall("albatross").hits
+        away.rename(objects)
+        assert not other.recall("albatross").hits
+        other.rebuild()
+        (hit,) = other.recall("albatross").hits
+        assert not other.recall("albatross").notes
+        assert len([*machines.root("b").rglob("*.zst")]) == 1
+        one.erase([hit.pointer])
+        assert not other.recall("albatross").hits
+        assert not [*machines.root("b").rglob("*.zst")]
         assert other.log.local.verify().ok
 
     def test_a_machine_far_behind_says_so(self, machines, monkeypatch) -> None:

@@ -26,6 +26,7 @@ from firsthand.event import Draft, Kind
 from firsthand.health.doctor import examine
 from firsthand.log.postgres import access, deadline
 from firsthand.log.postgres.log import PostgresLog
+from firsthand.log.postgres.reader import number_of
 from firsthand.log.postgres.roles import owner_connection
 from firsthand.log.prepare import Batch
 
@@ -120,6 +121,67 @@ def test_an_owners_work_may_be_silent_for_hours(server, database, monkeypatch):
         assert db.execute("SELECT 1 FROM pg_sleep(0.5)").fetchone() == (1,)
         named = {option.keyword for option in db.pgconn.info if option.val}
     assert {b"keepalives_idle", b"keepalives_interval", b"keepalives_count"} <= named
+
+
+def test_a_limit_of_the_role_ends_nothing_that_waits(server, dsn, database):
+    """What a role or a provider allows a statement or a transaction does not count for ours, nor for an owner's.
+
+    Fails on: a session that keeps it: what waits for a head ends as a server that went away.
+    """
+    with psycopg.connect(server.dsn("postgres", database), autocommit=True) as db:
+        names = "name IN ('statement_timeout', 'transaction_timeout')"
+        for (name,) in db.execute(f"SELECT name FROM pg_settings WHERE {names}").fetchall():
+            db.execute(f"ALTER DATABASE {database} SET {name} = '200ms'")
+    log = PostgresLog(dsn)
+    (event,) = log.append([draft("a secret")], namespace="n", session="s")
+    with psycopg.connect(server.dsn("postgres", database)) as db, ThreadPoolExecutor(2) as pool:
+        db.execute("SET LOCAL statement_timeout = 0")
+        db.execute("SELECT FROM firsthand.namespace FOR UPDATE")
+        work = [
+            pool.submit(log.erase, "n", [event.id]), pool.submit(log.append, [draft("b")], namespace="n", session="s"),
+        ]  # fmt: skip
+        time.sleep(0.15)
+        assert not any(each.done() for each in work)
+        db.commit()
+        for each in work:
+            each.result(30)
+    with log.connections.reading(1, at_one_moment=True) as db:
+        db.execute("SELECT pg_sleep(0.3)")
+    with owner_connection(server.dsn(OWNER, database)) as db:
+        db.execute("SELECT pg_sleep(0.3)")
+    log.close()
+
+
+def test_a_statement_that_is_cancelled_fails_its_own_append(server, dsn, database):
+    """An append whose statement is cancelled says that, and those that were to share its commit are taken.
+
+    Fails on: a group that fails as a whole, and a server that is said to have gone away.
+    """
+    log = PostgresLog(dsn)
+    log.append([draft("a")], namespace="a", session="s")
+    with psycopg.connect(server.dsn("postgres", database)) as db:
+        db.execute(
+            "CREATE FUNCTION cancelled() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+            "RAISE query_canceled USING MESSAGE = 'canceling statement due to user request'; END $$"
+        )
+        db.execute(
+            "CREATE TRIGGER cancelled BEFORE INSERT ON firsthand.event FOR EACH ROW "
+            f"WHEN (NEW.namespace = {number_of('a')}) EXECUTE FUNCTION cancelled()"
+        )
+
+    def write(number: int) -> str:
+        name = f"b{number}" if number % 2 else "a"
+        try:
+            log.append([draft(str(number))], namespace=name, session="s")
+        except StoreBusy as error:
+            return str(error)
+        return ""
+
+    with ThreadPoolExecutor(16) as pool:
+        refusals = list(pool.map(write, range(64)))
+    log.close()
+    assert all("canceling statement" in each and "cannot be reached" not in each for each in refusals[::2])
+    assert not any(refusals[1::2])
 
 
 def test_what_takes_long_delays_nobody_elses_append(server, dsn):

@@ -99,19 +99,23 @@ def _distribute(chosen: argparse.Namespace, out: Output) -> int:
 def _move(chosen: argparse.Namespace, out: Output) -> int:
     """Move a namespace, or remove what a move has left."""
     _postgres()
-    from firsthand.log.postgres import move, primaries
+    from firsthand.log.postgres import move, primaries, roles
 
     if chosen.abandon:
         events = move.abandon(chosen.name, chosen.source, chosen.target)
         out.json({"removed": events}) if out.as_json else out.line(f"removed a copy of {count(events, 'event')}")
         return DONE
-    file = primaries.Primaries(Path(chosen.primaries).expanduser()) if chosen.primaries else None
+    file, name = None, ""
+    if chosen.primaries:  # before anything is copied
+        file = primaries.Primaries(Path(chosen.primaries).expanduser())
+        with roles.connecting(chosen.target):
+            name = file.name_of(primaries.label_of(chosen.target))
     done = move.move(
         chosen.name, chosen.source, chosen.target,
         lambda stage, position: out.progress(lambda: f"{stage} through position {position:,}"),
     )  # fmt: skip
     if file is not None:
-        file.assign(chosen.name, done.primary)
+        file.assign(chosen.name, name)
     if out.as_json:
         out.json(asdict(done))
         return DONE

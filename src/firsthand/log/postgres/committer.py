@@ -183,7 +183,8 @@ class Committer:
                 for ticket in group:
                     self._tenants.pop(ticket.namespace, None)
             left = _unsettled(group)
-            if isinstance(error, _OF_ONE) and len(left) > 1:
+            of_one = isinstance(error, _OF_ONE) or isinstance(error.__cause__, errors.QueryCanceled)
+            if of_one and len(left) > 1:
                 for ticket in left:
                     self._commit([ticket], wait_s)
                 return

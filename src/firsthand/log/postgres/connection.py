@@ -35,7 +35,7 @@ from firsthand.errors import (
     StoreReadOnly,
 )
 
-from .deadline import LONG_S, TIMEOUT_S, Connection, bounded, connect
+from .deadline import LONG_S, TIMEOUT_S, UNLIMITED, Connection, bounded, connect
 from .roles import APPLICATION, SCHEMA, connecting
 
 POOL_MAX = 8
@@ -105,6 +105,7 @@ class Connections:
 
     def _configure(self, db: Connection) -> None:
         db.silence_s = self.timeout_s
+        db.execute(UNLIMITED)
         db.execute(f"SET search_path = {SCHEMA}, pg_temp")
         db.execute("SET citus.propagate_set_commands = 'local'")  # means nothing without Citus
         db.execute("SET synchronous_commit = on")  # acknowledged is durable, whatever the server's default
@@ -189,7 +190,7 @@ def _check(db: psycopg.Connection) -> None:
 
 _PASSING = (
     errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure,
-    errors.IdleInTransactionSessionTimeout,
+    errors.IdleInTransactionSessionTimeout, errors.QueryCanceled,
 )  # fmt: skip
 
 

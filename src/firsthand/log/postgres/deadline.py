@@ -17,6 +17,10 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 TIMEOUT_S, LONG_S, QUIET_S = 30.0, 900.0, 5.0
 """So long nothing may come from a server: for most verbs; for what reads, writes or locks much; for a question."""
+UNLIMITED = (
+    "SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('statement_timeout', 'transaction_timeout')"
+)
+"""Lifts what a role or a provider allows one statement, which would end an erasure that waits or a long proof."""
 _NETWORK = {"connect_timeout": 10, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 
 
@@ -55,7 +59,8 @@ def connect(dsn: str, **options: Any) -> Connection:
 
 
 def bounded(dsn: str) -> str:
-    """Give an address with limits on what the network may swallow, where it names none itself."""
+    """Give an address with limits on what the network may swallow, where it names none itself; its text is UTF-8."""
     usual = {**_NETWORK, "tcp_user_timeout": int(TIMEOUT_S * 1_000)}
     named = conninfo_to_dict(dsn)
-    return make_conninfo(dsn, **{name: limit for name, limit in usual.items() if name not in named})
+    limits = {name: limit for name, limit in usual.items() if name not in named}
+    return make_conninfo(dsn, **limits, client_encoding="utf8")

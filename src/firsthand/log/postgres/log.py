@@ -49,7 +49,7 @@ def make(
 
     Raises:
         InvalidArgument: it is to be encrypted, and holds events that are not; or is to stand beside another, and has a
-            store of its own.
+            store of its own; or the database's text is not UTF-8.
         StoreBusy: its tables were in use all the time.
         StoreReadOnly: the role may not.
     """
@@ -60,6 +60,11 @@ def make(
             check_version(db)
             facts = dict(db.execute("SELECT key, value FROM firsthand.store WHERE key NOT LIKE '%_min'").fetchall())
     with translating(), owner_connection(dsn) as db:
+        if (encoding := db.info.parameter_status("server_encoding")) != "UTF8":
+            raise InvalidArgument(
+                f"expected a database whose encoding is UTF8; that of {db.info.dbname!r} is {encoding}, which cannot "
+                "hold every name. Make another one: createdb -E UTF8 -T template0"
+            )
         if beside and version_of(db):
             row = db.execute("SELECT value FROM firsthand.store WHERE key = 'uuid'").fetchone()
             if row != (facts["uuid"],):

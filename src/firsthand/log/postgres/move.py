@@ -75,7 +75,9 @@ def abandon(namespace: str, source_dsn: str, target_dsn: str) -> int:
             raise InvalidArgument(f"{label_of(target_dsn)} has no unfinished copy of namespace {namespace!r}")
         position = log.reader.head(namespace)[0]
         _remove(target, log, key)
-        target.execute("DELETE FROM namespace WHERE namespace = %s AND moved = %s", (key, *coming))
+        # Its row stays, and says where it is: here, a server with an older file would begin it anew.
+        away = "UPDATE namespace SET position = 0, head = %s, moved = %s WHERE namespace = %s AND moved = %s"
+        target.execute(away, (bytes(32), f"to {label_of(source_dsn)}", key, *coming))
         return position
 
 
@@ -126,7 +128,6 @@ class _Move:
         self._namespace, self._key, self._stage, self._copied = namespace, number_of(namespace), stage, 0
         self._source, self._source_log, self._target, self._target_log = source, source_log, target, target_log
         self._coming, self._gone, self._primary = f"from {source_label}", f"to {target_label}", target_label
-        self._back = f"to {source_label}"
 
     def run(self) -> Moved:
         held_ms = 0
@@ -176,7 +177,7 @@ class _Move:
                 "INSERT INTO namespace (namespace, name, position, head, moved) VALUES (%s, %s, 0, %s, %s)",
                 (self._key, self._namespace, bytes(32), self._coming),
             )
-        elif row[0] == self._back:  # it was there before, and comes back
+        elif (row[0] or "").startswith("to "):  # it was there before, and comes back
             _remove(self._target, self._target_log, self._key)
             sql_ = "UPDATE namespace SET position = 0, head = %s, moved = %s WHERE namespace = %s"
             self._target.execute(sql_, (bytes(32), self._coming, self._key))

@@ -78,21 +78,27 @@ class Primaries:
             name = next(name for span, name in self._buckets if bucket in span)
         return self.dsns[name]
 
-    def assign(self, namespace: str, label: str) -> str:
-        """Write into the file that a namespace is on the primary of a label; give that one's name.
+    def name_of(self, label: str) -> str:
+        """Give the name of the primary of a label.
 
         Raises:
-            InvalidArgument: the file names none.
+            InvalidArgument: the file names none of it.
         """
-        name = next((name for name, dsn in self.dsns.items() if label_of(dsn) == label), None)
-        if name is None:
-            raise InvalidArgument(f"{self.file} names no primary {label}; add it, and the namespace to namespaces")
+        labels = {label_of(dsn): name for name, dsn in self.dsns.items()}
+        if label not in labels:
+            raise InvalidArgument(
+                f"expected a primary of {self.file}, spelled as there: {', '.join(labels)}; got {label}. Servers that "
+                "read the file would not find the namespace there"
+            )
+        return labels[label]
+
+    def assign(self, namespace: str, name: str) -> None:
+        """Write into the file that a namespace is on the primary of a name."""
         self._names[namespace] = name
         new = self.file.with_name(f"{self.file.name}.new")
         new.touch(mode=self.file.stat().st_mode & 0o777)
         new.write_text(json.dumps({**self._fields, "namespaces": self._names}, indent=1) + "\n", encoding="utf-8")
         new.replace(self.file)
-        return name
 
 
 class Engines:

@@ -234,7 +234,8 @@ class ReplicatedLog:
         self.local.flush_indexes(namespace)
 
     def rebuild(self, progress: Progress | None = None) -> Rebuilt:
-        """Build every index anew."""
+        """Build every index anew, with the large payloads that could not be read when their events came."""
+        self._on_engine(lambda _: self._replica.complete())
         return self.local.rebuild(progress)
 
     def backup(self, target: Path) -> Backup:

@@ -234,6 +234,21 @@ class ReplicaFolder:
             return replace(event, artifact=None)
         return event
 
+    def complete(self) -> None:
+        """Copy the large payloads that stayed away and can be read now."""
+        key = self.log.namespace_key(self.namespace)
+        used = "SELECT position FROM artifact_use WHERE namespace = ?"
+        with self._alone():  # nothing is erased here meanwhile
+            whole = {position for (position,) in self.log.reader.rows(used, (key,))}
+            for event in self.log.reader.events(self.namespace):
+                if (artifact := event.artifact) is None or (
+                    event.position in whole and self.log.artifacts.present(key, artifact.digest)
+                ):
+                    continue
+                with suppress(StoreDamaged):  # still away, as verify says
+                    self.log.artifacts.put(key, PieceSource(self.engine.artifacts.pieces(self._number, artifact)))
+                    self.log.exclusively(partial(_use, row=(key, artifact.digest, event.position)))
+
     def _check(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Check that the engine's own rows hang together.
 
@@ -245,6 +260,10 @@ class ReplicaFolder:
             if before is None or link(before, header_of(row, row[9], row[10]), row[16]) != row[15]:
                 raise StoreDamaged(f"event {row[0]} of namespace {self.namespace!r} in PostgreSQL is not what was "
                                    "written; run 'firsthand store verify'")  # fmt: skip
+
+
+def _use(db: Any, row: tuple[int, bytes, int]) -> None:
+    db.execute("INSERT OR IGNORE INTO artifact_use VALUES (?, ?, ?)", row)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from psycopg import errors
 from firsthand.environment import without_password
 from firsthand.errors import InvalidArgument, StoreBusy, StoreReadOnly
 
-from .deadline import connect
+from .deadline import UNLIMITED, connect
 
 SCHEMA = "firsthand"
 APPLICATION = "firsthand_application"
@@ -92,6 +92,7 @@ def owner_connection(dsn: str, options: str = "") -> Iterator[psycopg.Connection
     with connecting(dsn):
         db = connect(dsn, autocommit=True, options=options or None)
     with db:
+        db.execute(UNLIMITED)
         check_owner(db)
         yield db
 
