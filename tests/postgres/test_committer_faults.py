@@ -21,7 +21,7 @@ from firsthand import moment
 from firsthand.errors import AppendError, StoreBusy
 from firsthand.event import Draft, Kind
 from firsthand.log.postgres import connection
-from firsthand.log.postgres.committer import HELD_MAX, Committer
+from firsthand.log.postgres.committer import APART_MAX, HELD_MAX, Committer
 from firsthand.log.postgres.log import PostgresLog
 from firsthand.log.postgres.reader import number_of
 from firsthand.log.postgres.tenant import Ticket
@@ -339,6 +339,25 @@ def test_more_heads_than_places_are_waited_for_in_turn(server, dsn, database):
             assert db.execute(waiting, (database,)).fetchone()[0] <= HELD_MAX
         assert not late[names[0]].done()
     assert late[names[0]].result(WAIT_S) == 2
+    assert all(log.verify(namespace=name).problems == () for name in (*names, "shop"))
+    log.close()
+
+
+def test_erasures_wait_for_held_heads_in_turn(server, dsn, database):
+    """With more erasures than places waiting for heads, one of a free namespace is done; theirs are done, or refused.
+
+    Fails on: a place that an erasure has until its time is over, and a wait that is said of a head that was not tried.
+    """
+    names, log = [f"n{number}" for number in range(APART_MAX)], PostgresLog(dsn, timeout_s=10)
+    ids = {name: log.append(note("x"), namespace=name, session="s")[0].id for name in (*names, "shop")}
+    with holding(server, database, *names) as holders:
+        late = {name: started(log.erase, name, [ids[name]]) for name in names}
+        time.sleep(0.5)
+        assert started(log.erase, "shop", [ids["shop"]]).result(4)
+        holders[names[0]].rollback()
+        assert late.pop(names[0]).result(4).erased == (ids[names[0]],)
+        errors = [str(each.exception(WAIT_S)) for each in late.values()]
+    assert all("held this namespace's head whenever it was tried in 8 s (tries: " in error for error in errors), errors
     assert all(log.verify(namespace=name).problems == () for name in (*names, "shop"))
     log.close()
 

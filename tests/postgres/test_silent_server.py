@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import itertools
+import os
 import signal
 import threading
 import time
@@ -25,7 +27,8 @@ from firsthand.errors import StoreBusy
 from firsthand.event import Draft, Kind
 from firsthand.health.doctor import examine
 from firsthand.log.postgres import access, deadline
-from firsthand.log.postgres.log import PostgresLog
+from firsthand.log.postgres.connection import POOL_MAX
+from firsthand.log.postgres.log import MOMENTS_MAX, PostgresLog
 from firsthand.log.postgres.reader import number_of
 from firsthand.log.postgres.roles import owner_connection
 from firsthand.log.prepare import Batch
@@ -314,4 +317,32 @@ def test_who_asks_is_known_in_time_or_refused(server, dsn, monkeypatch):
     with silent(server):
         refused(access.key_of, log.connections, "none")
         refused(access.rights_of, log.connections, "nobody")
+    log.close()
+
+
+def test_proofs_and_copies_leave_connections_to_others(server, dsn):
+    """As many exports at once as the pool has connections, each half done: appends go on, and then each export ends.
+
+    Fails on: a connection for each of them, and another for each of their payloads.
+    """
+    log, go, begun = PostgresLog(dsn, timeout_s=6), threading.Event(), threading.Semaphore(0)
+    for number in range(POOL_MAX):
+        log.append([Draft(Kind.TOOL_RESULT, os.urandom(100_000))], namespace=f"n{number}", session="s")
+
+    class Slow(io.BytesIO):
+        def write(self, content) -> int:
+            begun.release()
+            go.wait(60)
+            return super().write(content)
+
+    with ThreadPoolExecutor(POOL_MAX) as threads:
+        exports = [threads.submit(log.export, Slow(), namespace=f"n{number}") for number in range(POOL_MAX)]
+        assert all(begun.acquire(timeout=20) for _ in range(MOMENTS_MAX))
+        time.sleep(0.5)
+        try:
+            log.append([draft("x")], namespace="shop", session="s")
+        finally:
+            go.set()
+        assert [export.result(60).artifacts for export in exports] == [1] * POOL_MAX
+    assert log.verify(namespace="n0").ok
     log.close()

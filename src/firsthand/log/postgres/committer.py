@@ -49,6 +49,7 @@ PATIENCE = 0.8
 _WAIT = "SET LOCAL lock_timeout = {:d}"
 _INTERRUPTED = StoreBusy("PostgreSQL: the commit was interrupted; retry with the same ids.")
 _HELD = "another transaction, of a process that pg_blocking_pids names, has held this namespace's head"
+_NO_TURN = "others wait for heads, or do long work, in all places of this process for that, and none came free in time"
 _UNFIT = (errors.UniqueViolation, errors.PipelineAborted)
 
 _OF_ONE = (AppendError, StoreDamaged, StoreFull, StoreMoved, KeyMissing)
@@ -115,17 +116,22 @@ class Committer:
 
     def _apart(self, ticket: Ticket, patience_s: float) -> None:
         """Commit a ticket on a connection of its own, once a place is free; a head that is held is tried in turns."""
-        long, limit_s = ticket.also is not None, self._connections.timeout_s * PATIENCE
+        places, turns, first = self._places[ticket.also is not None], 0, 0.0
         until = time.monotonic() + patience_s
-        while (left_s := until - time.monotonic()) > 0 and self._places[long].acquire(timeout=left_s):
+        while (left_s := until - time.monotonic()) > 0 and places.acquire(timeout=left_s):
+            if not turns:
+                first = time.monotonic()
+                until = min(until, first + self._connections.timeout_s * PATIENCE)
             try:
-                self._commit([ticket], limit_s if long else min(left_s, TURN_S))
+                self._commit([ticket], max(min(until - time.monotonic(), TURN_S), PAUSE_S))
             finally:
-                self._places[long].release()
+                places.release()
             if ticket.settled:
                 return
+            turns += 1
             time.sleep(PAUSE_S)  # who waits for the place has it
-        busy = "other long work is under way" if long else f"{_HELD} for {limit_s:g} s"
+        held = f"{_HELD} whenever it was tried in {time.monotonic() - first:.0f} s (tries: {turns})"
+        busy = held if turns else _NO_TURN
         ticket.settle(StoreBusy(f"PostgreSQL: {busy}. Nothing was kept: retry with the same ids."))
 
     def _leave(self, ticket: Ticket) -> None:
@@ -203,9 +209,10 @@ class Committer:
             try:
                 self._alone(db, by_key[key], group, wait_s or BRIEF_S / len(by_key))
             except errors.LockNotAvailable:
-                if by_key[key][0].also is not None:
-                    raise
-                self._set_aside(key, group)
+                if by_key[key][0].also is None:
+                    self._set_aside(key, group)
+                else:
+                    group.clear()  # its owner tries again
 
     def _together(self, db: psycopg.Connection, group: list[Ticket]) -> None:
         """Commit what is new for sure, of all namespaces in one transaction; what is not settled is judged alone."""

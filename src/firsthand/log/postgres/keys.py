@@ -83,14 +83,24 @@ class KeyRing:
 
     Args:
         lossy: earlier trees were given up, and what was sealed with them reads as erased.
+
+    Attributes:
+        later: trees of its home that were looked for after it was read, to read with; None where they are not there.
     """
 
     def __init__(self, name: str, trees: list[KeyTree], *, lossy: bool = False) -> None:
         self.name, self.trees, self.lossy = name, trees, lossy
+        self.later: dict[bytes, KeyTree | None] = {}
 
     def tree(self, identity: bytes) -> KeyTree | None:
         """Give the tree that something was sealed with; None where it is not here."""
-        return next((tree for tree in self.trees if tree.identity == identity), None)
+        return next((tree for tree in self.trees if tree.identity == identity), None) or self.later.get(identity)
+
+    def learn(self, newer: KeyRing) -> bool:
+        """Take over the trees of the same ring as it was read later, to read with; say whether there are more."""
+        trees = [tree for tree in newer.trees if self.tree(tree.identity) is None]
+        self.later |= {tree.identity: tree for tree in trees}
+        return bool(trees)
 
     def renew(self) -> None:
         """Begin a new tree, for what is written from now on."""

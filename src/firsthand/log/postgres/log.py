@@ -7,6 +7,8 @@ alone. A handle keeps no tenant's state but what the head of its namespace prove
 from __future__ import annotations
 
 import os
+import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
@@ -14,7 +16,7 @@ from typing import Any, BinaryIO
 import psycopg
 
 from firsthand import environment, moment
-from firsthand.errors import InvalidArgument, InvalidDraft, StoreFailed, StoreNewer
+from firsthand.errors import InvalidArgument, InvalidDraft, KeyMissing, StoreBusy, StoreFailed, StoreNewer
 from firsthand.event import CONTENT_INLINE_MAX, Draft, Event, IdMaker, Kind, id_bytes
 from firsthand.fence import KEY_BYTES
 from firsthand.log.engine import Progress
@@ -27,6 +29,7 @@ from firsthand.moment import Moment
 from . import citus, condition, proof
 from .committer import Committer
 from .connection import Connections, translating
+from .deadline import LONG_S, Connection
 from .keys import key_home
 from .objects import objects_of
 from .payloads import Payloads
@@ -86,6 +89,10 @@ def distribute(dsn: str, shards: int = citus.SHARDS) -> tuple[str, ...]:
         return tuple(citus.distribute(db, shards))
 
 
+MOMENTS_MAX = 2
+"""So many connections of the pool at most are used for proofs and copies, each of which may take long."""
+
+
 class PostgresLog(AppendVerbs):
     """One store in PostgreSQL, opened.
 
@@ -137,6 +144,13 @@ class PostgresLog(AppendVerbs):
         self.reader = Reader(self.connections, self.artifacts, self.seal, "this store in PostgreSQL")
         self._committer = Committer(self.connections, self.seal, clock)
         self._inline_max, self._ids = inline_max, IdMaker()
+        self.release()
+        _OPENED.add(self)
+
+    def release(self) -> None:
+        """Let go of what threads of the parent held, after a fork."""
+        self._moments = threading.Semaphore(MOMENTS_MAX)
+        self.seal.release()
 
     def close(self) -> None:
         """Let every connection go."""
@@ -184,7 +198,12 @@ class PostgresLog(AppendVerbs):
 
     def _commit(self, ticket: Ticket) -> tuple[Appended, ...]:
         with self.seal.at_hand(ticket.namespace):
-            return self._committer.submit(ticket)
+            try:
+                return self._committer.submit(ticket)
+            except KeyMissing:  # a retry of what another machine has sealed with a newer key
+                if not self.seal.look_again(ticket.namespace):
+                    raise
+            return self._committer.submit(Ticket(ticket.namespace, ticket.batches, also=ticket.also))
 
     def _destroying(
         self, key: int, batches: tuple[Batch, ...], names: Iterable[str]
@@ -273,19 +292,25 @@ class PostgresLog(AppendVerbs):
 
     def verify(self, *, namespace: str, heads: Sequence[str] = (), progress: Progress | None = None) -> Verification:
         """Derive every hash of a namespace again; see `proof.verify`."""
-        with self._at_one_moment(namespace) as db:
-            return proof.verify(db, self.artifacts, self.seal, namespace, heads, progress)
+        with self._at_one_moment(namespace) as (db, payloads):
+            return proof.verify(db, payloads, self.seal, namespace, heads, progress)
 
     def export(self, out: BinaryIO, *, namespace: str, session: str | None = None) -> Exported:
         """Write a namespace or a session as JSON Lines; see `log.export`."""
-        with self._at_one_moment(namespace) as db:
-            return proof.export(db, self.artifacts, self.seal, out, namespace, session)
+        with self._at_one_moment(namespace) as (db, payloads):
+            return proof.export(db, payloads, self.seal, out, namespace, session)
 
     @contextmanager
-    def _at_one_moment(self, namespace: str) -> Iterator[psycopg.Connection]:
-        key = number_of(namespace)
-        with self.seal.at_one_look(key), self.connections.reading(key, at_one_moment=True) as db:
-            yield db
+    def _at_one_moment(self, namespace: str) -> Iterator[tuple[Connection, Payloads]]:
+        """Give a connection on which a namespace stands still, and its payloads read over the same one."""
+        key, moments = number_of(namespace), self._moments
+        if not moments.acquire(timeout=LONG_S):
+            raise StoreBusy(f"{MOMENTS_MAX} verifications or exports of this process have not ended yet; do it again.")
+        try:
+            with self.seal.at_one_look(key), self.connections.reading(key, at_one_moment=True) as db:
+                yield db, self.artifacts.at_the_moment_of(db)
+        finally:
+            moments.release()
 
     def adopt(self, store_uuid: bytes, created: int) -> None:
         """Nothing: a store of many keeps its own identity, whatever is restored into it."""
@@ -299,6 +324,16 @@ class PostgresLog(AppendVerbs):
         if self.newer:
             raise StoreNewer("a newer version of Firsthand migrated this store; this one only reads it. Upgrade it.")
 
+
+_OPENED: weakref.WeakSet[PostgresLog] = weakref.WeakSet()
+
+
+def _release_all() -> None:
+    for log in _OPENED:
+        log.release()
+
+
+os.register_at_fork(after_in_child=_release_all)
 
 _RECORDS = [Kind.ERASURE.number, Kind.LOSS.number]
 _DESTROY = (

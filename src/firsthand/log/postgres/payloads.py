@@ -14,8 +14,9 @@ import hashlib
 import os
 import struct
 import tempfile
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext, suppress
+from copy import copy
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate, pairwise
 from typing import IO
@@ -29,7 +30,7 @@ from firsthand.log.preview import Previewer
 from firsthand.value import value
 
 from .connection import Connections, enter
-from .deadline import LONG_S
+from .deadline import LONG_S, Connection
 from .objects import ObjectStore
 from .seal import Seal
 
@@ -56,6 +57,10 @@ class _Staged:
         yield from (self.file.read(end - begin) for begin, end in pairwise((0, *self.ends)))
 
 
+class FreedMeanwhile(StoreDamaged):
+    """The last event that held a payload was erased while it was read, and its object with it."""
+
+
 class Payloads:
     """The large payloads of one store.
 
@@ -65,7 +70,14 @@ class Payloads:
 
     def __init__(self, connections: Connections, seal: Seal, objects: ObjectStore | None, over: int) -> None:
         self._connections, self._seal, self._objects, self._over = connections, seal, objects, over
+        self._reading: Callable[[int], AbstractContextManager[Connection]] = connections.reading
         self.bytes_max = PAYLOAD_BYTES_MAX if objects is None else OBJECT_BYTES_MAX
+
+    def at_the_moment_of(self, db: Connection) -> Payloads:
+        """Give them as a transaction that reads their namespace sees them, read over its own connection."""
+        payloads = copy(self)
+        payloads._reading = lambda _: nullcontext(db)  # noqa: SLF001 - a copy of this
+        return payloads
 
     def put(self, namespace_key: int, source: bytes | ByteSource) -> Artifact:
         """Keep a payload; on return it is durable."""
@@ -87,10 +99,12 @@ class Payloads:
         return self._pieces(namespace_key, artifact, start, check_range(start, end, artifact.size_bytes))
 
     def verify(self, namespace_key: int, artifact: Artifact) -> str | None:
-        """Read a whole payload; None if it is as written, else what is wrong."""
+        """Read a whole payload; None if it is as written, or was erased meanwhile, else what is wrong."""
         try:
             for _ in self._pieces(namespace_key, artifact, 0, artifact.size_bytes):
                 pass
+        except FreedMeanwhile:
+            return None
         except StoreDamaged as error:
             return str(error)
         return None
@@ -101,7 +115,7 @@ class Payloads:
 
     def listing(self, namespace_key: int) -> Iterator[bytes]:
         """Yield the digests of a namespace's payloads, in order."""
-        with self._connections.reading(namespace_key) as db:
+        with self._reading(namespace_key) as db:
             db.silence_s = LONG_S
             sql = "SELECT digest FROM artifact WHERE namespace = %s AND piece <= 0 ORDER BY digest"
             rows = db.execute(sql, (namespace_key,)).fetchall()
@@ -173,14 +187,14 @@ class Payloads:
 
     def _row(self, namespace_key: int, artifact: Artifact, number: int) -> bytes | None:
         sql = "SELECT bytes FROM artifact WHERE namespace = %s AND digest = %s AND piece = %s"
-        with self._connections.reading(namespace_key) as db:
+        with self._reading(namespace_key) as db:
             row = db.execute(sql, (namespace_key, artifact.digest, number), binary=True).fetchone()
         return None if row is None else row[0]
 
     def _manifest(self, namespace_key: int, artifact: Artifact) -> tuple[str, list[tuple[int, int, int]]]:
         """Give the name of a payload's object, and where its pieces begin and end in it, with their checksums."""
         sql = "SELECT object, bytes FROM artifact WHERE namespace = %s AND digest = %s AND piece = %s"
-        with self._connections.reading(namespace_key) as db:
+        with self._reading(namespace_key) as db:
             row = db.execute(sql, (namespace_key, artifact.digest, MANIFEST)).fetchone()
         if row is None:
             raise _damaged(artifact, "it, or a piece of it, is missing")
@@ -203,7 +217,11 @@ class Payloads:
         begin, end, checksum = places[number]
         stored = self._objects.read(name, begin, end - begin)
         if stored is None:
-            self._manifest(namespace_key, artifact)  # where it has moved or was erased meanwhile, that is said
+            with self._connections.reading(namespace_key) as db:  # a new moment, and where it has moved, that is said
+                sql = "SELECT object FROM artifact WHERE namespace = %s AND digest = %s AND piece = %s"
+                row = db.execute(sql, (namespace_key, artifact.digest, MANIFEST)).fetchone()
+            if row is None or _name(namespace_key, row[0]) != name:
+                raise FreedMeanwhile(f"artifact {artifact.digest.hex()}: it was erased while it was read; read again")
             raise _damaged(artifact, f"its object {name} in {self._objects.address} is missing")
         if len(stored) != end - begin or crc32(stored) != checksum:
             raise _damaged(artifact, f"piece {number} of its object {name} in {self._objects.address} is damaged")

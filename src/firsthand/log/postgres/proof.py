@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import psycopg
 
-from firsthand.errors import KeyMissing, StoreDamaged
+from firsthand.errors import KeyMissing, StoreBusy, StoreDamaged
 from firsthand.event import Artifact, Kind, decode_body, genesis, id_text, link, roll
 from firsthand.log.engine import Progress
 from firsthand.log.export import Exported, end_line, event_lines, header_line
@@ -20,7 +20,7 @@ from firsthand.log.loss import loss_of, sentence
 from firsthand.log.results import Problem, RecordedLoss, Verification, parse_head
 from firsthand.log.rows import body_of, erased_by, header_of
 
-from .payloads import Payloads
+from .payloads import FreedMeanwhile, Payloads
 from .reader import STORED, number_of
 from .seal import Seal
 
@@ -177,6 +177,7 @@ def export(
 
     Raises:
         StoreDamaged: an event or payload is not what was written; what was written until there is not whole.
+        StoreBusy: an event was erased meanwhile, and its object is gone; what was written is not whole either.
     """
     facts: dict[str, bytes] = dict(db.execute("SELECT key, value FROM store").fetchall())
     out.write(header_line(facts["uuid"], int.from_bytes(facts["created"], "big"), [namespace], session))
@@ -189,7 +190,12 @@ def export(
             raise StoreDamaged(f"position {row[0]}: its header, commitment or chain hash is not what was written")
         ends[row[19]] = row[15]
         names = namespace, row[19], row[9], row[10]
-        out.writelines(event_lines(seal.opened(row)[:19], payloads, names, written, skipped=False))
+        try:
+            out.writelines(event_lines(seal.opened(row)[:19], payloads, names, written, skipped=False))
+        except FreedMeanwhile as error:
+            raise StoreBusy(
+                f"position {row[0]} was erased while the export was written, which is not whole; export again"
+            ) from error
         events += 1
     out.write(end_line(events, len(written)))
     return Exported(events, len(written), events)

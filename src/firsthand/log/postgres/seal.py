@@ -60,9 +60,14 @@ class Seal:
     def __init__(self, connections: Connections, home: KeyHome | None, *, on: bool) -> None:
         self._connections, self._home, self.on = connections, home, on
         self._rings: dict[int, tuple[Any, KeyRing]] = {}  # the one that was read last stands last
-        self._in_use, self._guard, self._looks = Counter[int](), threading.Lock(), threading.local()
+        self._looks = threading.local()
+        self.release()
         if on:
             _cipher()
+
+    def release(self) -> None:
+        """Forget what threads hold: after a fork they stayed in the parent."""
+        self._in_use, self._guard = Counter[int](), threading.Lock()
 
     # seal -----------------------------------------------------------------------------------------
 
@@ -124,8 +129,9 @@ class Seal:
         """
         try:
             bound = _bound_event(namespace, identifier, position)
-            ring = ring or self._at_hand(namespace)
-            plain = self._open(ring, namespace, body, bound, f"event fh:{id_text(identifier)}")
+            at_hand = ring or self._at_hand(namespace)
+            what = f"event fh:{id_text(identifier)}"
+            plain = self._open(at_hand, namespace, body, bound, what, asks=ring is not None)
         except StoreDamaged:
             return bytes(SALT_BYTES), bytes(1)  # whoever checks the commitment says where it stands, and what to do
         return (None, None) if plain is None else (plain[:SALT_BYTES], plain[SALT_BYTES:])
@@ -137,15 +143,21 @@ class Seal:
         ring, bound = self._ring(namespace), _bound_piece(namespace, digest, number)
         return self._open(ring, namespace, content, bound, f"artifact {digest.hex()}, piece {number}")
 
-    def _open(self, ring: KeyRing, namespace: int, content: bytes, bound: bytes, what: str) -> bytes | None:
+    def _open(
+        self, ring: KeyRing, namespace: int, content: bytes, bound: bytes, what: str, *, asks: bool = True
+    ) -> bytes | None:
         from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - an extra
 
         header, nonce = content[:HEADER_BYTES], content[HEADER_BYTES : HEADER_BYTES + _NONCE_BYTES]
-        tree = ring.tree(header[1 : 1 + TREE_BYTES])
+        identity = header[1 : 1 + TREE_BYTES]
+        tree = ring.tree(identity)
+        if tree is None and asks and identity not in ring.later:  # begun elsewhere, since the ring was read
+            self.look_again(namespace, ring)
+            tree = ring.later.setdefault(identity, None)
         if tree is None and ring.lossy:
             return None
         if tree is None:
-            raise self._missing(namespace, f"key {header[1 : 1 + TREE_BYTES].hex()}, which {what} is sealed with,")
+            raise self._missing(namespace, f"key {identity.hex()}, which {what} is sealed with,")
         key = tree.key(int.from_bytes(header[1 + TREE_BYTES :], "big"))
         if key is None:
             return None
@@ -325,6 +337,15 @@ class Seal:
         if not anew:
             self._remember(namespace, stamp, ring)
         return ring
+
+    def look_again(self, namespace: int, ring: KeyRing | None = None) -> bool:
+        """Ask a home for trees that a ring, or the one at hand, has not got; say whether there are any."""
+        try:
+            return (ring or self._at_hand(namespace)).learn(self._ring(namespace, anew=True))
+        except KeyMissing as error:
+            if getattr(self._looks, "answer", None) is not None:  # who looks once asks no more
+                self._looks.answer = namespace, str(error)
+            raise
 
     def _remember(self, namespace: int, stamp: Any, ring: KeyRing) -> None:
         """Keep a ring at hand, and let the oldest go that nothing is being sealed with."""
