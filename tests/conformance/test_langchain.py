@@ -228,6 +228,44 @@ def test_a_run_of_no_thread_is_a_session_by_itself(tmp_path):
             assert len({event.session for event in memory.events(kind=Kind.USER_MESSAGE)}) == 2
 
 
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_an_agent_inside_a_tool_has_a_session_of_its_own(tmp_path, is_shared):
+    """Neither agent is sent, or takes into its session, what belongs to the other's list, call after call."""
+    ours = FirsthandMiddleware(tmp_path / "s", agent="ada", budget=4_000)
+    theirs = ours if is_shared else FirsthandMiddleware(tmp_path / "s", agent="bob", budget=4_000)
+    inner = ScriptedModel(answer=lambda messages, _: AIMessage("found") if messages[-1].type == "tool" else AIMessage(
+        "", tool_calls=[call_of("read_page", {"page": 1})]))  # fmt: skip
+    researcher = create_agent(inner, [read], middleware=[theirs])
+
+    @tool
+    def research(text: str) -> str:
+        """Ask the researcher."""
+        return researcher.invoke({"messages": [("user", text)]})["messages"][-1].text
+
+    outer = ScriptedModel(answer=lambda messages, _: AIMessage("done") if messages[-1].type == "tool" else AIMessage(
+        "", tool_calls=[call_of("research", {"text": f"Research {messages[-1].text[-10:]}"})]))  # fmt: skip
+    agent = create_agent(outer, [research], middleware=[ours], checkpointer=InMemorySaver())
+    for turn in range(3):
+        agent.invoke({"messages": [HumanMessage(f"question {turn}")]}, {"configurable": {"thread_id": "t"}})
+    kinds = ["human", "ai", "tool", "ai"] * 3
+    for number, sent in enumerate(outer.sent):  # behind the preamble
+        assert [message.type for message in sent if message.type != "system"] == kinds[: number * 2 + 1]
+    for sent in inner.sent:
+        assert not any("evicted" in message.text for message in sent)
+        assert [message.type for message in sent if message.type != "system"] in (kinds[:1], kinds[:3])
+    assert (ours.faults, theirs.faults) == ([], [])
+    ours.close()
+    theirs.close()
+    with Memory(tmp_path / "s", create=False) as memory:
+        sessions = {event.session: [] for event in memory.events(kind=Kind.USER_MESSAGE)}
+        for event in memory.events(kind=Kind.USER_MESSAGE):
+            sessions[event.session].append(event.text)
+        assert sessions.pop("langchain:t") == [f"question {turn}" for turn in range(3)]
+        assert [*sessions.values()] == [[f"Research question {turn}"] for turn in range(3)]
+        assert len([*memory.agent("ada" if is_shared else "bob").own(Kind.EPISODE)]) >= 3
+        assert memory.verify().ok
+
+
 def test_more_threads_than_may_be_open(tmp_path, monkeypatch):
     """A thread that was closed for others goes on in its own session, and each gets its episode when it is ended."""
     monkeypatch.setattr("firsthand.adapters.loop.THREADS_MAX", 2)

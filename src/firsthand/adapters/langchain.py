@@ -83,18 +83,19 @@ class FirsthandMiddleware(Loops, AgentMiddleware):
         return result
 
     def after_agent(self, state: Any, runtime: Any) -> None:  # noqa: ARG002 - LangChain's signature
-        """Record what a tool gave at last; write the episode of a run that belongs to no thread."""
-        self._finish(self.loop(thread := _thread(state["messages"])), thread, state["messages"])
+        """Record what a tool gave at last; write the episode of a run by itself."""
+        messages = state["messages"]
+        self._finish(self.loop(_thread(messages)), _is_run(), messages)
 
     async def aafter_agent(self, state: Any, runtime: Any) -> None:  # noqa: ARG002 - LangChain's signature
         """Do what `after_agent` does."""
-        loop = self.loop(thread := _thread(state["messages"]))
-        await loop.awaited.run(lambda loop: self._finish(loop, thread, state["messages"]))
+        messages, is_run = state["messages"], _is_run()
+        await self.loop(_thread(messages)).awaited.run(lambda loop: self._finish(loop, is_run, messages))
 
-    def _finish(self, loop: Loop, thread: str, messages: Sequence[Any]) -> None:
+    def _finish(self, loop: Loop, is_run: bool, messages: Sequence[Any]) -> None:
         if messages and isinstance(messages[-1], ToolMessage):  # a tool whose result is the run's
             loop.sync(_dicts(messages))
-        if thread.startswith(_RUN):
+        if is_run:
             loop.end()
 
     # a request ---------------------------------------------------------------------------------------
@@ -118,9 +119,26 @@ _TEXTS = ("text", "refusal")
 
 
 def _thread(messages: Sequence[Any]) -> str:
-    """Name the thread that a hook is called in; without one, the run, by its first message."""
-    thread = get_config().get("configurable", {}).get("thread_id")
-    return str(thread) if thread else f"{_RUN}{messages[0].id if messages else 'empty'}"
+    """Name the thread that a hook is called in, or a run by its first message.
+
+    A run of no thread is `run-ID`. A run inside another one has its thread, and a list of its own: `THREAD/run-ID`.
+    """
+    thread = _configurable().get("thread_id")
+    if not _is_run():
+        return str(thread)
+    run = f"{_RUN}{messages[0].id if messages else 'empty'}"
+    return f"{thread}/{run}" if thread else run
+
+
+def _is_run() -> bool:
+    """Say whether a hook is called in a run by itself: of no thread, or of a graph inside a graph."""
+    configurable = _configurable()
+    return not configurable.get("thread_id") or "|" in configurable.get("checkpoint_ns", "")
+
+
+def _configurable() -> Mapping[str, Any]:
+    configurable: Mapping[str, Any] = get_config().get("configurable", {})
+    return configurable
 
 
 def _tool(tool: Tool) -> StructuredTool:
