@@ -11,6 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from firsthand import FormatError, Kind, Memory
+from firsthand.context import caller_list
 from firsthand.context.alignment import aligned
 from firsthand.context.caller_list import CallerList, Changes, Known, digest, known
 from firsthand.event import BEHIND, REPLACES, STANDS_FOR
@@ -333,3 +334,25 @@ def test_what_came_into_the_middle_is_behind_what_it_stood_behind(memory):
     assert memory.session("s").window(50_000, pull=False).request(messages).body == body
     assert len(memory.session("s").messages()) == 6
     assert BEHIND in next(event for event in memory.events("s") if event.text == "between").meta
+
+
+def test_what_is_added_between_lists_is_known_without_reading_the_session_again(memory, monkeypatch):
+    """A list that holds what was added in between brings nothing twice, and what it rewrote is still seen."""
+    read = []
+    monkeypatch.setattr(caller_list, "known", lambda *args: read.append(args) or known(*args))
+    window = memory.session("s").window(8_000, format="openai-chat")
+    messages = [SYSTEM, *turns(0, 3)]
+    window.sync(messages)
+    for number in range(3, 9):
+        new = turns(number, number + 1)
+        window.add(new[:1])
+        window.add(new[1:])
+        messages = [*messages, *copy.deepcopy(new)]
+        window.sync(messages)
+    assert len(read) == 1
+    messages[3] = user("question 1, mended")
+    window.sync(messages)
+    events = [*memory.events("s")]
+    assert [event.text for event in events].count("question 8") == 1
+    assert [event.text for event in events if REPLACES in event.meta] == ["question 1, mended"]
+    assert len([event for event in events if event.kind in (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE)]) == 19

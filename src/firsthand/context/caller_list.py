@@ -154,6 +154,15 @@ class CallerList:
             self._copy = copy.deepcopy([*messages])
         self._objects = [*(messages if objects is None else objects)]
 
+    def added(self, messages: Sequence[Mapping[str, Any]], appended: Sequence[Known], objects: Sequence[Any]) -> bool:
+        """Know messages that were appended behind a list; False where no list was taken yet, to compare them with."""
+        if self._copy is None:
+            return False
+        self._copy += copy.deepcopy([*messages])
+        self._known += appended
+        self._objects += objects
+        return True
+
     def _moved(self, objects: Sequence[Any]) -> dict[int, int]:
         """Give where the caller's own objects stand now, if one of them stands elsewhere; those that occur once."""
         if all(old is each for old, each in zip(self._objects, objects, strict=False)):

@@ -176,8 +176,10 @@ class SessionWindow:
             FormatError: they are not of the window's format.
         """
         several = [*messages] if isinstance(messages, Sequence) else [messages]
-        self._append([_plain(message) for message in several])
-        self._given = None
+        plain = [_plain(message) for message in several]
+        appended = self._append(plain)
+        if self._given is not None and not self._given.added(plain, appended, several):
+            self._given = None
 
     def sync(self, messages: Sequence[Any], *, anew: bool = False) -> None:
         """Append what is new in the whole list as it is now, without making a request.
