@@ -6,15 +6,17 @@ import pytest
 from objects_suite import ObjectsSuite
 
 from firsthand import environment
-from firsthand.errors import InvalidArgument, StoreReadOnly
+from firsthand.errors import InvalidArgument, StoreBusy, StoreReadOnly
 from firsthand.log.disk import Disk
-from firsthand.log.postgres.objects import ObjectFolder, open_objects
+from firsthand.log.postgres.objects import MARKER, ObjectFolder, open_objects
 
 
 class TestFolder(ObjectsSuite):
     @pytest.fixture
     def objects(self, tmp_path) -> ObjectFolder:
-        return ObjectFolder(tmp_path / "objects")
+        folder = ObjectFolder(tmp_path / "objects")
+        folder.put(MARKER, [b"a store"])
+        return folder
 
 
 class Recording(Disk):
@@ -40,6 +42,7 @@ def test_an_object_is_synced_before_and_after_it_gets_its_name(tmp_path):
     """A power cut leaves no object under its name that is not whole, and none that was acknowledged is lost."""
     disk = Recording()
     objects = ObjectFolder(tmp_path, disk)
+    objects.put(MARKER, [b"a store"])
     objects.put("00/a", [b"x"])
     assert disk.calls[-4:] == ["sync", "rename", "sync 00", "sync"]
 
@@ -71,4 +74,39 @@ def test_a_folder_that_cannot_be_written_says_so(tmp_path):
             return super().call(function, *args, **kwargs)
 
     with pytest.raises(StoreReadOnly):
-        ObjectFolder(tmp_path / "objects", Refusing()).put("00/a", [b"x"])
+        ObjectFolder(tmp_path / "objects", Refusing()).put(MARKER, [b"x"])
+
+
+def test_a_folder_that_is_not_mounted_takes_nothing_and_loses_nothing(tmp_path):
+    """Where the marker is not seen, a put, a read and a removal are refused, also when it goes during the put."""
+    objects, marker, aside = ObjectFolder(tmp_path), tmp_path / MARKER, tmp_path / "aside"
+    objects.put(MARKER, [b"a store"])
+
+    def pieces():
+        yield b"x"
+        marker.rename(aside)
+
+    for refused in (lambda: objects.put("00/a", pieces()), lambda: objects.put("01/a", [b"x"]),
+                    lambda: objects.read("00/a", 0, 1), lambda: objects.remove("00/a")):  # fmt: skip
+        with pytest.raises(StoreBusy, match="is mounted"):
+            refused()
+    assert [*(tmp_path / "00").iterdir()] == [*(tmp_path / "incoming").iterdir()] == []
+    assert not (tmp_path / "01").exists()
+    aside.rename(marker)
+    objects.put("00/a", [b"x"])
+    assert objects.read("00/a", 0, 1) == b"x"
+
+
+def test_an_object_whose_bytes_were_removed_before_it_got_its_name_is_not_acknowledged(tmp_path):
+    """A put that takes over a day, whose file a sweep took for one that a crash left, is refused."""
+    objects = ObjectFolder(tmp_path)
+    objects.put(MARKER, [b"a store"])
+
+    def pieces():
+        yield b"x"
+        for name in objects.listing("incoming", 0):
+            objects.remove(name)
+
+    with pytest.raises(StoreBusy):
+        objects.put("00/a", pieces())
+    assert objects.read("00/a", 0, 1) is None

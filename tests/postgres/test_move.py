@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import psycopg
 import pytest
@@ -159,6 +160,35 @@ def test_a_move_leaves_no_object_behind(primaries, tmp_path, monkeypatch) -> Non
     new.erase("shop", [event.id])
     assert [*folder.iterdir()] == []
     assert new.verify(namespace="shop").notes == ()
+
+
+def test_a_sweep_at_the_source_spares_the_copy(primaries, tmp_path, monkeypatch) -> None:
+    """Payloads pruned at either primary while a namespace moves are none that the other one holds."""
+    monkeypatch.setenv("FIRSTHAND_OBJECTS", str(tmp_path))
+    old, new = primaries.open(0), primaries.open(1)
+    old.append([Draft(Kind.NOTE, os.urandom(2_000_000))], namespace="shop", session="s")
+
+    def prune(stage: str, _: int) -> None:
+        for log in (old, new) if stage != "held" else ():  # it would wait for the head
+            with suppress(StoreMoved):
+                log.artifacts.sweep(number_of("shop"), 0)
+
+    primaries.move(stage=prune)
+    assert new.verify(namespace="shop").ok
+
+
+def test_an_upload_under_way_while_its_namespace_moves_leaves_no_object(primaries, tmp_path, monkeypatch) -> None:
+    """The append is told where the namespace is, and what it has uploaded is removed."""
+    monkeypatch.setenv("FIRSTHAND_OBJECTS", str(tmp_path))
+    old = primaries.open(0)
+    append(old, "first")
+    objects = old.artifacts._objects
+    put = objects.put
+    monkeypatch.setattr(objects, "put", lambda *args: (primaries.move(), put(*args)))
+    with pytest.raises(StoreMoved):
+        old.append([Draft(Kind.NOTE, os.urandom(2_000_000))], namespace="shop", session="s")
+    assert [*(tmp_path / f"{number_of('shop'):016x}").iterdir()] == []
+    assert primaries.open(1).verify(namespace="shop").ok
 
 
 def test_primaries_of_a_service_file_are_told_apart(primaries, server, tmp_path, monkeypatch) -> None:

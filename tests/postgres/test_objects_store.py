@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import time
 import urllib.request
 from collections.abc import Iterator
 
@@ -176,16 +177,109 @@ def test_a_payload_erased_and_put_again_is_another_object(log, address) -> None:
     assert log.reader.content(second) == LARGE
 
 
-def test_what_no_event_came_to_hold_is_swept_once_it_is_old(log, address) -> None:
-    """A payload without an append, and an object without a row, go when they are old; what is held or young stays."""
+def test_what_no_event_came_to_hold_is_swept_once_it_is_old(log, address, monkeypatch) -> None:
+    """A payload without an append goes when it is old; what is held, young or unknown stays; verify names the last."""
     held = append(log, LARGE)
     key = log.namespace_key(NAMESPACE)
     log.artifacts.put(key, LARGE[1:])
     log.artifacts.put(key, LARGE[:100_000])
-    open_objects(address).put(f"{key:016x}/{os.urandom(16).hex()}", [b"left by a crash"])
+    open_objects(address).put(unknown := f"{key:016x}/{os.urandom(16).hex()}", [b"another database's"])
     assert (log.artifacts.sweep(key), len(objects_in(log, address))) == (0, 3)
-    assert (log.artifacts.sweep(key, 0), len(objects_in(log, address))) == (3, 1)
+    assert (log.artifacts.sweep(key, 0), len(objects_in(log, address))) == (2, 2)
     assert log.reader.content(held) == LARGE
+    assert log.verify(namespace=NAMESPACE).notes == ()
+    monkeypatch.setattr("firsthand.log.postgres.payloads.SWEEP_S", 0)
+    (note,) = log.verify(namespace=NAMESPACE).notes
+    assert "1 objects" in note
+    assert unknown in note
+
+
+def test_a_copy_of_the_database_removes_nothing_that_came_later(dsn, address, server, database) -> None:
+    """A sweep in a copy, with the same object store, spares what the original has put since the copy was made."""
+    PostgresLog(dsn, objects=address).close()
+    with psycopg.connect(server.dsn("postgres"), autocommit=True) as db:
+        db.execute(f"CREATE DATABASE {database}copy OWNER {OWNER} TEMPLATE {database}")
+    log, copy = (PostgresLog(server.dsn(database=name), objects=address) for name in (database, f"{database}copy"))
+    append(log, LARGE)
+    copy.artifacts.sweep(log.namespace_key(NAMESPACE), 0)
+    assert log.verify(namespace=NAMESPACE).ok
+    copy.close()
+    log.close()
+
+
+def test_an_object_that_cannot_be_removed_keeps_no_other(log, address, monkeypatch) -> None:
+    """Of two erased payloads the one that can go goes; the other is counted, and goes once it can."""
+    events = [append(log, LARGE[start:]) for start in (0, 1)]
+    locked, objects = min(objects_in(log, address)), log.artifacts._objects
+    remove = objects.remove
+
+    def remove_but_one(name):
+        if name == locked:
+            raise StoreReadOnly("it is locked")
+        return remove(name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(objects, "remove", remove_but_one)
+        with pytest.raises(StoreFailed, match=r"1 of 2 objects .* it is locked"):
+            log.erase(NAMESPACE, [event.id for event in events])
+    assert objects_in(log, address) == [locked]
+    log.artifacts.sweep(log.namespace_key(NAMESPACE))
+    assert objects_in(log, address) == []
+
+
+class Away:
+    """Connections to a server that has gone away."""
+
+    def use(self, *_: object) -> None:
+        raise StoreBusy("the server went away")
+
+    reading = use
+
+
+def test_the_retry_of_an_upload_that_was_lost_counts_once(log, address, server, database, monkeypatch) -> None:
+    """The server goes away behind an upload: with room for one the retry is kept; erasing it removes both objects."""
+    append(log, b"first")
+    with psycopg.connect(server.dsn(OWNER, database), autocommit=True) as db:
+        db.execute("UPDATE firsthand.namespace SET bytes_max = 1500000")
+    objects = log.artifacts._objects
+    put = objects.put
+    with monkeypatch.context() as patch:
+
+        def put_and_lose(name, pieces):
+            put(name, pieces)
+            patch.setattr(log.artifacts, "_connections", Away())
+
+        patch.setattr(objects, "put", put_and_lose)
+        with pytest.raises(StoreBusy):
+            append(log, LARGE)
+    event = append(log, LARGE)
+    append(log, os.urandom(300_000))
+    log.erase(NAMESPACE, [event.id])
+    assert objects_in(log, address) == []
+
+
+def test_an_upload_that_is_pruned_before_its_end_is_refused(log, address, monkeypatch) -> None:
+    """No event points to an object that a sweep took for one that was left; the retry is kept."""
+    key, objects = log.namespace_key(NAMESPACE), log.artifacts._objects
+    put = objects.put
+    with monkeypatch.context() as patch:
+        patch.setattr(objects, "put", lambda *args: (put(*args), log.artifacts.sweep(key, 0)))
+        with pytest.raises(StoreBusy, match="same ids"):
+            append(log, LARGE)
+    assert objects_in(log, address) == []
+    assert log.reader.content(append(log, LARGE)) == LARGE
+
+
+def test_what_a_kill_left_of_an_upload_is_swept_once_it_is_old(dsn, tmp_path) -> None:
+    """A file that was being written stays while it may be an upload's, and goes with the first sweep a day later."""
+    log = PostgresLog(dsn, objects=str(tmp_path))
+    files = [tmp_path / "incoming" / name for name in ("old", "young")]
+    for file in files:
+        file.write_bytes(b"plain")
+    os.utime(files[0], (time.time() - 90_000,) * 2)
+    log.artifacts.sweep(log.namespace_key(NAMESPACE))
+    assert [*files[0].parent.iterdir()] == [files[1]]
+    log.close()
 
 
 def test_damage_in_the_object_store_is_named(dsn, address) -> None:

@@ -59,6 +59,7 @@ class ObjectFolder:
     def put(self, name: str, pieces: Iterable[bytes]) -> None:
         """Keep an object: written aside and synced, then given its name."""
         path, disk = self._root / name, self._disk
+        self._check(name)
         aside = self._root / INCOMING / os.urandom(16).hex()
         disk.make_folder(aside.parent)
         disk.make_folder(path.parent)
@@ -70,16 +71,20 @@ class ObjectFolder:
                 disk.sync_open(descriptor)
             finally:
                 disk.close(descriptor)
-            disk.rename(aside, path)
+            self._check(name)
+            renamed = disk.rename(aside, path)
         except BaseException:
             disk.unlink(aside)
             raise
+        if not renamed:
+            raise StoreBusy(f"{aside} was removed while it was written; retry with the same ids")
         disk.sync_folder(path.parent)
 
     def read(self, name: str, start: int, length: int) -> bytes | None:
         """Read a range of an object; None when there is no such object."""
         descriptor = self._disk.open(self._root / name)
         if descriptor is None:
+            self._check(name)
             return None
         try:
             return self._disk.read(descriptor, length, start)
@@ -91,7 +96,17 @@ class ObjectFolder:
         removed = self._disk.unlink(self._root / name)
         if removed:
             self._disk.sync_folder((self._root / name).parent)
+        else:
+            self._check(name)
         return removed
+
+    def _check(self, name: str) -> None:
+        """Refuse a folder that is no store's, such as an empty mount point: what is there now is hidden later."""
+        if name != MARKER and self._disk.size(self._root / MARKER) is None:
+            raise StoreBusy(
+                f"the folder of large payloads {self._root} does not hold the file {MARKER}: see that it is mounted "
+                "(FIRSTHAND_OBJECTS), then retry with the same ids"
+            )
 
     def listing(self, folder: str, older_than_s: float) -> Iterator[str]:
         """Yield the names of a folder's objects that were put at least so long ago."""

@@ -2,7 +2,9 @@
 
 Up to a size they lie in the database, one row a piece. Larger ones lie in an object store (`objects`), the pieces one
 behind the other; their one row is the manifest: where each piece ends, with its checksum. An object is written before
-its row, the row before the event; an event whose payload has no row is refused. So no event points to nothing.
+its row, the row before the event; an event whose payload has no row is refused. So no event points to nothing. Its
+name is noted before it is uploaded, and only what is noted is removed: a copy of the database, or another primary, has
+the same object store, and objects of its own there.
 
 The invariant: a payload that is read whole is checked against its address, a piece of an object against its checksum.
 What no event holds counts against the limits of its namespace, and is removed by `sweep` once it is old.
@@ -22,7 +24,7 @@ from itertools import accumulate, pairwise
 from typing import IO
 from zlib import crc32
 
-from firsthand.errors import InvalidDraft, StoreDamaged, StoreError, StoreFailed, StoreFull
+from firsthand.errors import InvalidDraft, StoreBusy, StoreDamaged, StoreError, StoreFailed, StoreFull, StoreMoved
 from firsthand.event import Artifact, ByteSource
 from firsthand.log import compression
 from firsthand.log.payload import PIECE_BYTES, check_range, head_of, pieces_of
@@ -31,7 +33,7 @@ from firsthand.value import value
 
 from .connection import Connections, enter
 from .deadline import LONG_S, Connection
-from .objects import ObjectStore
+from .objects import INCOMING, ObjectStore
 from .seal import Seal
 
 PAYLOAD_BYTES_MAX, OBJECT_BYTES_MAX = 1 << 30, 64 << 30
@@ -132,16 +134,20 @@ class Payloads:
         with self._connections.reading(namespace_key) as db:
             sql = "SELECT name FROM pending_object WHERE namespace = %s AND size IS NULL"
             names = [row[0] for row in db.execute(sql, (namespace_key,)).fetchall()]
-        if not names:
-            return 0
-        try:
-            removed = sum(self._objects.remove(_name(namespace_key, name)) for name in names)
-        except StoreError as error:
+        removed, gone, errors = 0, list[bytes](), list[StoreError]()
+        for name in names:
+            try:
+                removed += self._objects.remove(_name(namespace_key, name))
+                gone.append(name)
+            except StoreError as error:
+                errors.append(error)
+        if gone:
+            self._forget(namespace_key, gone)
+        if errors:
             raise StoreFailed(
-                f"{len(names):,} objects that no event holds any more could not all be removed ({error}). Do the same "
-                "again, or run: firsthand store prune payloads"
-            ) from error
-        self._forget(namespace_key, names)
+                f"{len(errors):,} of {len(names):,} objects that no event holds any more could not be removed (the "
+                f"first: {errors[0]}). Do the same again, or run: firsthand store prune payloads"
+            ) from errors[0]
         return removed
 
     def _forget(self, namespace_key: int, names: list[bytes]) -> None:
@@ -149,23 +155,33 @@ class Payloads:
         with self._connections.reading(namespace_key) as db:
             db.execute("SELECT forget_objects_1(%s, %s)", (namespace_key, names))
 
+    def unknown(self, namespace_key: int) -> list[str]:
+        """Name the objects of a namespace, a day old, that this database has not noted: others may hold them."""
+        if self._objects is None:
+            return []
+        listed = list(self._objects.listing(_folder(namespace_key), SWEEP_S))
+        with self._reading(namespace_key) as db:
+            sql = (
+                "SELECT object FROM artifact WHERE namespace = %s AND object IS NOT NULL "
+                "UNION SELECT name FROM pending_object WHERE namespace = %s"
+            )
+            known = {_name(namespace_key, row[0]) for row in db.execute(sql, (namespace_key, namespace_key)).fetchall()}
+        return [name for name in listed if name not in known]
+
     def sweep(self, namespace_key: int, older_than_s: float = SWEEP_S) -> int:
-        """Remove what no event came to hold and is at least so old; give how many payloads and objects that were."""
+        """Remove what no event came to hold and is at least so old; give how many payloads that were."""
         before = datetime.now(UTC) - timedelta(seconds=older_than_s)
         with self._connections.reading(namespace_key) as db:
             db.silence_s = LONG_S
             rows = db.execute("SELECT FROM sweep_1(%s, %s)", (namespace_key, before)).fetchall()
         unforgotten = self._seal.forget(namespace_key)
+        if (objects := self._objects) is not None:
+            for name in objects.listing(INCOMING, older_than_s):  # of nobody: the process was killed
+                objects.remove(name)
         self.remove_freed(namespace_key)
         if unforgotten:
             raise StoreFailed(f"keys of what no event holds could not be forgotten: {unforgotten}. Prune again.")
-        if self._objects is None:
-            return len(rows)
-        listed = set(self._objects.listing(_folder(namespace_key), older_than_s))  # before the rows are read
-        with self._connections.reading(namespace_key) as db:
-            sql = "SELECT object FROM artifact WHERE namespace = %s AND object IS NOT NULL"
-            listed -= {_name(namespace_key, row[0]) for row in db.execute(sql, (namespace_key,)).fetchall()}
-        return len(rows) + sum(self._objects.remove(name) for name in listed)
+        return len(rows)
 
     # reading -----------------------------------------------------------------------------------------
 
@@ -256,20 +272,31 @@ class Payloads:
 
     def _put_staged(self, namespace_key: int, staged: _Staged) -> None:
         """Keep a payload, if the limits of its namespace have room for what no event holds yet and for it."""
-        objects = self._objects if staged.artifact.size_bytes > self._over else None
-        name = os.urandom(16)
+        digest, objects = staged.artifact.digest, self._objects if staged.artifact.size_bytes > self._over else None
+        name = digest if objects is None else os.urandom(16)
         with self._seal.leaf(namespace_key) as leaf:
             with self._connections.use() as db:  # committed at once, so that no other payload waits for this one
-                db.execute("SELECT room_1(%s, %s, %s)", (namespace_key, staged.ends[-1], name))
+                db.execute("SELECT room_1(%s, %s, %s, %s)", (namespace_key, staged.ends[-1], name, digest))
             try:
                 if objects is None:
                     self._put_rows(namespace_key, staged, leaf, name)
                 else:
                     self._put_object(namespace_key, staged, leaf, objects, name)
-            except BaseException:
-                with suppress(StoreError):  # then its room is taken until it is swept
-                    self._forget(namespace_key, [name])
+            except BaseException as error:
+                with suppress(StoreError):  # then a sweep does it
+                    if objects is None:
+                        self._forget(namespace_key, [name])
+                    elif isinstance(error, StoreMoved):  # and what was noted of it went with the move
+                        objects.remove(_name(namespace_key, name))
+                    else:
+                        self._free(namespace_key, name)
                 raise
+
+    def _free(self, namespace_key: int, name: bytes) -> None:
+        """Remove the object of an upload that failed, unless its row came to be for all that."""
+        with self._connections.reading(namespace_key) as db:
+            db.execute("SELECT free_objects_1(%s, %s)", (namespace_key, [name]))
+        self.remove_freed(namespace_key)
 
     def _staged(self, file: IO[bytes], head: bytes, source: bytes | ByteSource) -> _Staged:
         digest, previewer, size, ends = hashlib.sha256(), Previewer(), 0, []
@@ -315,7 +342,9 @@ class Payloads:
                 "SELECT put_piece_1(%s, %s, %s, %b, %b, %s)",
                 (namespace_key, staged.artifact.digest, MANIFEST, manifest, name, sum(size for size, _ in places)),
             ).fetchone()
-        if row is None or row[0] != name:  # somebody put the same payload meanwhile
+        if row is None or row[0] is None:
+            raise StoreBusy("the upload of a payload took so long that it was pruned; retry with the same ids")
+        if row[0] != name:  # somebody put the same payload meanwhile
             with suppress(StoreError):  # then a sweep removes it
                 self.remove_freed(namespace_key)
 

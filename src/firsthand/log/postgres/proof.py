@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import psycopg
 
-from firsthand.errors import KeyMissing, StoreBusy, StoreDamaged
+from firsthand.errors import KeyMissing, StoreBusy, StoreDamaged, StoreError
 from firsthand.event import Artifact, Kind, decode_body, genesis, id_text, link, roll
 from firsthand.log.engine import Progress
 from firsthand.log.export import Exported, end_line, event_lines, header_line
@@ -94,16 +94,32 @@ def verify(
             f"chains, head and sessions were checked; not the contents of {walk.locked:,} events, what their payloads "
             f"hold, nor whether erasures account for all that is erased: {walk.why}"
         )
-    if left := db.execute("SELECT key FROM forgotten WHERE namespace = %s", (key,)).fetchall():
-        notes.append(f"{len(left):,} keys of erased content are not forgotten yet; firsthand store prune payloads")
-    sql = "SELECT name FROM pending_object WHERE namespace = %s AND size IS NULL"
-    if left := db.execute(sql, (key,)).fetchall():
-        notes.append(f"{len(left):,} objects of erased content are not removed yet; firsthand store prune payloads")
+    notes += _left(db, key, payloads)
     text = f"{walk.position}:{walk.head.hex()}"
     return Verification(
         tuple(walk.problems), walk.whole, len(walk.sessions), len(walk.erased), len(walk.artifacts), text, tuple(notes),
         {namespace: text}, tuple(walk.losses),
     )  # fmt: skip
+
+
+def _left(db: psycopg.Connection, key: int, payloads: Payloads) -> list[str]:
+    """Say what of a namespace is still to be removed, and which objects are of nothing that this database knows."""
+    notes = []
+    if left := db.execute("SELECT key FROM forgotten WHERE namespace = %s", (key,)).fetchall():
+        notes.append(f"{len(left):,} keys of erased content are not forgotten yet; firsthand store prune payloads")
+    sql = "SELECT name FROM pending_object WHERE namespace = %s AND size IS NULL"
+    if left := db.execute(sql, (key,)).fetchall():
+        notes.append(f"{len(left):,} objects of erased content are not removed yet; firsthand store prune payloads")
+    try:
+        if unknown := payloads.unknown(key):
+            notes.append(
+                f"{len(unknown):,} objects over a day old are not known to this database (the first: {unknown[0]}), "
+                "and prune leaves them: another primary or a copy of the database may hold them; if none does, remove "
+                "them from the object store yourself"
+            )
+    except StoreError as error:
+        notes.append(f"whether the object store holds more than this database knows was not checked: {error}")
+    return notes
 
 
 class _Walk:

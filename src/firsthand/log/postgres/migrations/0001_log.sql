@@ -91,12 +91,14 @@ ALTER TABLE artifact ALTER COLUMN bytes SET STORAGE EXTERNAL;
 -- Keys of erased content that have still to be forgotten where keys are kept (`seal`): how what they sealed began.
 CREATE TABLE forgotten (namespace bigint NOT NULL, key bytea NOT NULL, PRIMARY KEY (namespace, key));
 
--- Payloads on their way, where a limit is to count them, and objects that no payload lies in, still to be removed.
+-- Objects before they are uploaded, until a payload lies in them; other payloads on their way, where a limit is to count
+-- them; and objects that no payload lies in, still to be removed.
 CREATE TABLE pending_object (
   namespace bigint NOT NULL,
-  name      bytea NOT NULL,                -- of the object; of a payload in the database, any
+  name      bytea NOT NULL,                -- of the object; of a payload in the database, its digest
   size      bigint,                        -- of one on its way; null for one to be removed
   begun     timestamptz NOT NULL DEFAULT now(),
+  digest    bytea,                         -- of the payload on its way
   PRIMARY KEY (namespace, name)
 );
 
@@ -233,6 +235,8 @@ BEGIN
     WHERE namespace = of_namespace AND digest = ANY (freed) AND get_byte(bytes, 0) = 3 ON CONFLICT DO NOTHING;
   INSERT INTO pending_object (namespace, name) SELECT of_namespace, object FROM artifact
     WHERE namespace = of_namespace AND digest = ANY (freed) AND object IS NOT NULL ON CONFLICT DO NOTHING;
+  UPDATE pending_object SET size = NULL  -- uploads of the same that were cut short
+    WHERE namespace = of_namespace AND digest = ANY (freed) AND name <> digest;
   RETURN QUERY WITH rows AS (
     DELETE FROM artifact WHERE namespace = of_namespace AND digest = ANY (freed) RETURNING digest, piece, object
   ) SELECT digest, object FROM rows WHERE piece <= 0;
@@ -252,7 +256,15 @@ LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
     AND namespace = nullif(current_setting('firsthand.namespace', true), '')::bigint
 $$;
 
--- Keep a piece of a payload, or the manifest of its object; the same piece again changes nothing. Gives the object.
+-- Note that objects are to be removed whose uploads failed; one that a payload came to lie in is not noted any more.
+CREATE FUNCTION free_objects_1(of_namespace bigint, names bytea[]) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+  UPDATE pending_object SET size = NULL WHERE namespace = of_namespace AND name = ANY (names)
+    AND namespace = nullif(current_setting('firsthand.namespace', true), '')::bigint
+$$;
+
+-- Keep a piece of a payload, or the manifest of its object; the same piece again changes nothing. Gives the object that
+-- the payload lies in: none where this one was freed meanwhile, so that whoever frees objects may remove it.
 CREATE FUNCTION put_piece_1(
   of_namespace bigint, of_digest bytea, number integer, content bytea, of_object bytea, of_size bigint
 ) RETURNS bytea LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
@@ -263,14 +275,20 @@ BEGIN
   IF elsewhere IS NOT NULL AND current_setting('firsthand.moving', true) IS DISTINCT FROM 'on' THEN
     RAISE EXCEPTION '%', elsewhere USING ERRCODE = 'FH003';
   END IF;
+  IF of_object IS NOT NULL THEN
+    DELETE FROM pending_object WHERE namespace = of_namespace AND name = of_object AND size IS NOT NULL;
+    IF NOT FOUND THEN
+      INSERT INTO pending_object (namespace, name) SELECT of_namespace, of_object WHERE NOT EXISTS (
+        SELECT FROM artifact WHERE namespace = of_namespace AND digest = of_digest AND object = of_object
+      ) ON CONFLICT DO NOTHING;
+      RETURN (SELECT object FROM artifact WHERE namespace = of_namespace AND digest = of_digest AND object = of_object);
+    END IF;
+  END IF;
   INSERT INTO artifact (namespace, digest, piece, bytes, object, size)
     VALUES (of_namespace, of_digest, number, content, of_object, of_size)
     ON CONFLICT (namespace, digest, piece) DO UPDATE SET stored = now() RETURNING object INTO object_there;
-  IF object_there = of_object THEN
-    DELETE FROM pending_object WHERE namespace = of_namespace AND name = of_object;
-  ELSIF of_object IS NOT NULL THEN  -- the payload was put by somebody else meanwhile
-    INSERT INTO pending_object (namespace, name) VALUES (of_namespace, of_object)
-      ON CONFLICT (namespace, name) DO UPDATE SET size = NULL;
+  IF object_there <> of_object THEN  -- the payload was put by somebody else meanwhile
+    INSERT INTO pending_object (namespace, name) VALUES (of_namespace, of_object);
   END IF;
   RETURN object_there;
 END $$;
@@ -284,8 +302,9 @@ BEGIN
 END $$;
 
 -- Refuse a payload for which a limit of its namespace has no room, those that no event holds yet and those on their way
--- included; or keep its room until it is there. Until the end of the transaction no other payload asks.
-CREATE FUNCTION room_1(of_namespace bigint, added bigint, of_name bytea) RETURNS void
+-- included, each once however often it was begun; or keep its room until it is there. Until the end of the transaction
+-- no other payload asks. An object is noted in any case: what is not noted is never removed.
+CREATE FUNCTION room_1(of_namespace bigint, added bigint, of_name bytea, of_digest bytea) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
   tenant namespace%ROWTYPE;
@@ -295,10 +314,15 @@ BEGIN
     AND (bytes_max IS NOT NULL OR day_bytes_max IS NOT NULL)
     AND current_setting('firsthand.moving', true) IS DISTINCT FROM 'on';
   IF NOT FOUND THEN
+    INSERT INTO pending_object (namespace, name, size, digest)
+      SELECT of_namespace, of_name, added, of_digest WHERE of_name <> of_digest;
     RETURN;
   END IF;
   PERFORM pg_advisory_xact_lock(of_namespace);
-  waiting := added + (SELECT coalesce(sum(size), 0) FROM pending_object WHERE namespace = of_namespace)
+  waiting := added
+    + (SELECT coalesce(sum(most), 0) FROM (SELECT max(size) AS most FROM pending_object
+      WHERE namespace = of_namespace AND digest <> of_digest AND NOT EXISTS (SELECT FROM artifact
+        WHERE artifact.namespace = of_namespace AND artifact.digest = pending_object.digest) GROUP BY digest) AS each)
     + (SELECT coalesce(sum(coalesce(size, octet_length(bytes))), 0) FROM artifact
       WHERE namespace = of_namespace AND NOT EXISTS (SELECT FROM artifact_use
         WHERE artifact_use.namespace = of_namespace AND artifact_use.digest = artifact.digest));
@@ -308,7 +332,8 @@ BEGIN
       ELSE 0 END) > tenant.day_bytes_max THEN
     RAISE EXCEPTION '% bytes a day', tenant.day_bytes_max USING ERRCODE = 'FH001';
   END IF;
-  INSERT INTO pending_object (namespace, name, size) VALUES (of_namespace, of_name, added);
+  INSERT INTO pending_object (namespace, name, size, digest) VALUES (of_namespace, of_name, added, of_digest)
+    ON CONFLICT (namespace, name) DO UPDATE SET size = added, begun = now();
 END $$;
 
 -- Remove the payloads that no event came to hold and that were stored before a time. Gives what `erase_1` gives.
@@ -328,7 +353,8 @@ BEGIN
     WHERE namespace = of_namespace AND digest = ANY (spare) AND get_byte(bytes, 0) = 3 ON CONFLICT DO NOTHING;
   INSERT INTO pending_object (namespace, name) SELECT of_namespace, object FROM artifact
     WHERE namespace = of_namespace AND digest = ANY (spare) AND object IS NOT NULL ON CONFLICT DO NOTHING;
-  DELETE FROM pending_object WHERE namespace = of_namespace AND size IS NOT NULL AND begun <= before;
+  DELETE FROM pending_object WHERE namespace = of_namespace AND name = digest AND begun <= before;
+  UPDATE pending_object SET size = NULL WHERE namespace = of_namespace AND size IS NOT NULL AND begun <= before;
   RETURN QUERY WITH rows AS (
     DELETE FROM artifact WHERE namespace = of_namespace AND digest = ANY (spare) RETURNING digest, piece, object
   ) SELECT digest, object FROM rows WHERE piece <= 0;
