@@ -13,10 +13,11 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from full_disk import full_disk
 from postgres_server import APPLICATION, PostgresServer
 
 from firsthand import Draft, Kind, Memory
-from firsthand.errors import StoreReplaced
+from firsthand.errors import StoreFailed, StoreFull, StoreReplaced
 from firsthand.index.text import TextIndex
 from firsthand.log.postgres.log import PostgresLog
 from firsthand.log.postgres.replica_folder import HEADER_FILE, header_at
@@ -177,6 +178,31 @@ class TestFollowing:
             machines.server.start()
         assert str(answer.outcome) == "degraded"
         assert "up to position 1" in " ".join(answer.notes)
+
+    def test_a_full_disk_of_replicas_stops_no_write_and_no_answer(self, machines) -> None:
+        """While no replica can grow, what is appended and erased is so on the engine; answers say what they lack.
+
+        What was erased is in no file of the replica; closing is quiet, and opening is refused in words.
+        """
+        memory = machines.memory()
+        say(memory, "the lamp is green", "the password is xylophone77")
+        assert best(memory, "lamp") == "the lamp is green"
+        (secret,) = (event for event in memory.events() if b"xylophone77" in (event.content or b""))
+        with full_disk():
+            say(memory, "the rope is blue")
+            answer = memory.recall("lamp")
+            assert (str(answer.outcome), "disk" in " ".join(answer.notes)) == ("degraded", True)
+            with pytest.raises(StoreFull, match="disk of this machine's replicas"):
+                memory.erase([secret.pointer])  # what quotes it may be in what the replica lacks
+            erasure = memory.log.erase("team", [secret.id])
+            assert (erasure.erased, "begun anew" in erasure.retained) == ((secret.id,), True)
+            assert not files_hold(machines.folder, b"xylophone77")
+            memory.close()
+            for namespace in ("team", "another"):
+                with pytest.raises((StoreFull, StoreFailed)):
+                    machines.memory(namespace=namespace)
+        memory = machines.memory()
+        assert (best(memory, "rope"), memory.event(secret.pointer).erased) == ("the rope is blue", True)
 
     def test_erasures_reach_every_replica(self, machines) -> None:
         """What one machine erases is in no file of another's replica once that has answered anything."""

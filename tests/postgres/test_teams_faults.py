@@ -14,11 +14,12 @@ import httpx
 import psycopg
 import pytest
 from empty_stores import make_database
+from full_disk import full_disk
 from postgres_server import PostgresServer, installations
 from team_server import EVERY, Team
 from test_move import Primaries, append
 
-from firsthand import Memory
+from firsthand import Draft, Kind, Memory
 from firsthand.errors import StoreBusy, StoreFailed, StoreReadOnly, StoreReplaced
 from firsthand.log.postgres.connection import translated
 from firsthand.server.connections import HEAD_S
@@ -187,6 +188,46 @@ def test_a_store_that_cannot_be_read_is_called_so(server, tmp_path):
             assert ["permission denied for table event" in line for line in team.logged] == [True, True]
             db.execute("GRANT SELECT ON firsthand.event TO firsthand_application")
         assert team.verify("shop").ok
+
+
+def test_a_server_whose_disk_is_full_hands_over_to_others(server, tmp_path):
+    """A server whose replicas can not grow is not ready, answers 503, and names their folder in its log alone, once."""
+    with Team(server, make_database(server), tmp_path) as team:
+        key = team.key("alice", shop=EVERY, yard=EVERY)
+        for namespace in ("shop", "yard"):
+            team.client(key, namespace).session("s").user("the crate is at dock 7")
+        assert team.ask("", "GET", "/readyz").status_code == 200
+        with Memory(team.gateway._spaces._replicas, namespace="shop", embedder="none") as memory:
+            memory.log.engine.append([Draft(Kind.USER_MESSAGE, b"more")], namespace="shop", session="s")
+        with full_disk():
+            answers = [
+                team.ask(key, "POST", "/v1/recall", {"query": "crate"}, firsthand_namespace="shop") for _ in range(3)
+            ]
+            ready = team.ask("", "GET", "/readyz").status_code
+        assert [(answer.status_code, str(tmp_path) in answer.text) for answer in answers] == [(503, False)] * 3
+        assert ready == 503
+        assert [str(tmp_path / "replicas") in line for line in team.logged] == [True]
+        assert "dock 7" in team.ask(key, "POST", "/v1/recall", {"query": "crate"}, firsthand_namespace="shop").text
+
+
+def test_an_outage_is_logged_once_a_minute(server, tmp_path, monkeypatch):
+    """Of requests that PostgreSQL keeps waiting the log says why, once a minute, and the answers do not."""
+    with Team(server, make_database(server), tmp_path) as team:
+        key, spaces = team.key("alice", shop=EVERY), team.gateway._spaces
+
+        def fails(_call):
+            try:
+                psycopg.connect("host=/nowhere dbname=shop")
+            except psycopg.Error as error:
+                raise translated(error) from error
+
+        monkeypatch.setattr(spaces, "_identity", fails)
+        for seconds, lines in ((60.0, 1), (60.0, 1), (0.0, 2)):
+            monkeypatch.setattr("firsthand.server.teams.spaces.SAID_S", seconds)
+            answer = team.ask(key, "GET", "/v1/sessions")
+            assert (answer.status_code, "nowhere" in answer.text) == (503, False)
+            assert ["No such file" in line for line in team.logged] == [True] * lines
+        monkeypatch.undo()
 
 
 def test_a_store_that_takes_no_writes_is_called_so(server, tmp_path, monkeypatch):

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from firsthand.environment import ADDRESS_FILE, store_name
-from firsthand.errors import InvalidArgument, KeyMissing, StoreBusy, StoreDamaged, StoreMoved, StoreReplaced
+from firsthand.errors import InvalidArgument, KeyMissing, StoreBusy, StoreDamaged, StoreFull, StoreMoved, StoreReplaced
 from firsthand.event import Draft
 from firsthand.log.engine import Progress
 from firsthand.log.export import Exported
@@ -95,7 +95,7 @@ class ReplicatedLog:
                 left = self._on_engine(lambda _: self._replica.follow(asked + within_s))
             except StoreReplaced:  # who knows the store by its folder opens it anew: the file is another one
                 address = self.home / ADDRESS_FILE
-                if address.is_file():
+                with suppress(OSError):  # none, or no room for it
                     shutil.copy2(address, f"{address}.new")
                     Path(f"{address}.new").replace(address)
                 raise
@@ -116,7 +116,7 @@ class ReplicatedLog:
             with self.engine.connections.within(QUIET_S):
                 left = self.follow(ANSWER_S)
             behind = f"the newest {left:,} events are not in this machine's replica yet; ask again" if left else ""
-        except (StoreBusy, StoreDamaged, KeyMissing) as error:
+        except (StoreBusy, StoreDamaged, StoreFull, KeyMissing) as error:
             behind = behind_of(self.local.reader.head(self.namespace)[0], error)
         self._thread.behind = behind
         try:
@@ -154,7 +154,10 @@ class ReplicatedLog:
         """Destroy the content of events on the engine, and here; other machines' replicas when they follow."""
         self._check(namespace)
         erasure = self._on_engine(lambda engine: engine.erase(namespace, identifiers, reason))
-        self.follow()
+        try:
+            self.follow()
+        except StoreReplaced as error:  # the content went with the replica
+            return replace(erasure, retained=" ".join(filter(None, (erasure.retained, str(error)))))
         return erasure
 
     def _on_engine(self, action: Callable[[PostgresLog], _T], *, again: bool = True) -> _T:

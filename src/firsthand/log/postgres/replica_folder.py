@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any
 
 from firsthand import moment
-from firsthand.errors import AppendError, NotAStore, StoreDamaged, StoreNewer, StoreReplaced
+from firsthand.errors import AppendError, NotAStore, StoreDamaged, StoreFailed, StoreFull, StoreNewer, StoreReplaced
 from firsthand.event import Artifact, Kind, Trust, decode_body, genesis, id_text, link
-from firsthand.log.disk import make_private, open_locked, open_private
+from firsthand.log.disk import make_private, open_locked, open_private, translated
 from firsthand.log.expansion import PieceSource
 from firsthand.log.prepare import Batch, Prepared, Restored
 from firsthand.log.rows import body_of, header_of
@@ -45,6 +45,10 @@ HEADER_FILE = "replica.json"
 STEP_EVENTS = 2_000
 HEADER_EVENTS = 20_000
 """Between two headers, while a folder follows from far behind."""
+FULL = (
+    "the disk of this machine's replicas (~/.cache/firsthand/replicas, or under $XDG_CACHE_HOME) is full: free space "
+    "there, or firsthand store prune replicas; the store in PostgreSQL takes writes, and has what it acknowledged"
+)
 _DAMAGED = (StoreDamaged, NotAStore, StoreNewer, AppendError)
 
 
@@ -78,23 +82,29 @@ class ReplicaFolder:
     def __init__(self, engine: PostgresLog, namespace: str, root: Path, options: Mapping[str, Any]) -> None:
         self.root, self.namespace, self.engine, self._options = root, namespace, engine, options
         self._identity, self._number, self.new = engine.reader.uuid(), number_of(namespace), False
-        make_private(root.parent)
-        self._use = open_locked(root.with_suffix(".use"), fcntl.LOCK_SH)
+        with _translating(root.parent):
+            make_private(root.parent)
+            self._use = open_locked(root.with_suffix(".use"), fcntl.LOCK_SH)
         try:
             with self._alone():
                 self.log = self._opened()
                 self._keep_header()
-        except BaseException:
+        except BaseException as error:
             os.close(self._use)
+            if isinstance(error, StoreFull):
+                raise StoreFull(FULL) from error
             raise
 
     def close(self) -> None:
         """Let it go; from here on it may be removed."""
-        with suppress(StoreReplaced):
+        with suppress(StoreFailed):  # replaced, perhaps; an older header does as well
             self._keep_header()
-        self.log.close()
-        os.utime(self._use)
-        os.close(self._use)
+        try:
+            with suppress(StoreFull):  # its WAL is moved when there is room
+                self.log.close()
+        finally:
+            os.utime(self._use)
+            os.close(self._use)
 
     # opening -----------------------------------------------------------------------------------------
 
@@ -154,11 +164,13 @@ class ReplicaFolder:
             "engine": self._identity.hex(), "namespace": self.namespace, "position": position, "head": head.hex(),
             "bytes": size,
         }  # fmt: skip
-        _write(self.root / HEADER_FILE, json.dumps(fields))
+        with suppress(StoreFull):  # then the one before it stands, which is true of less
+            _write(self.root / HEADER_FILE, json.dumps(fields))
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        lock = open_locked(self.root.with_suffix(".follow"), fcntl.LOCK_EX)
+        with _translating(self.root):
+            lock = open_locked(self.root.with_suffix(".follow"), fcntl.LOCK_EX)
         try:
             yield
         finally:
@@ -174,6 +186,7 @@ class ReplicaFolder:
 
         Raises:
             StoreReplaced: what the folder holds is not what the engine has; it was discarded, or removed by hand.
+            StoreFull: the disk of replicas takes no more; what was erased is not in the folder for that.
         """
         if not self.root.is_dir():
             raise StoreReplaced(f"the replica in {self.root} was removed while it was open; open the store again")
@@ -188,7 +201,13 @@ class ReplicaFolder:
                 until = math.inf  # nothing that was erased is shown meanwhile
             kept = last
             while rows := self.engine.reader.stored(self.namespace, self._position(), STEP_EVENTS):
-                self._take(rows)
+                try:
+                    self._take(rows)
+                except StoreFull as error:
+                    if self.engine.reader.erases(self.namespace, self._position()):
+                        self._discard("")
+                        self.discard("its disk is full, and what was erased has to go from it")
+                    raise StoreFull(FULL) from error
                 last = rows[-1][0]
                 if last - kept >= HEADER_EVENTS:
                     self._keep_header()
@@ -203,7 +222,8 @@ class ReplicaFolder:
         Raises:
             StoreReplaced: always.
         """
-        self._discard(why)
+        with suppress(StoreFull):  # no room for the notice: it stays until it is opened, and goes then
+            self._discard(why)
         raise StoreReplaced(f"this machine's replica of namespace {self.namespace!r} is begun anew, since {why}. Open "
                             "the store again.")  # fmt: skip
 
@@ -295,9 +315,20 @@ def notice_of(root: Path) -> str:
 
 def _write(path: Path, text: str) -> None:
     new = path.with_name(f"{path.name}.new")
-    with os.fdopen(open_private(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w", encoding="utf-8") as file:
-        file.write(text)
-    new.replace(path)
+    with _translating(path):
+        with os.fdopen(open_private(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w", encoding="utf-8") as file:
+            file.write(text)
+        new.replace(path)
+
+
+@contextmanager
+def _translating(path: Path) -> Iterator[None]:
+    """Turn the operating system's errors into ours."""
+    try:
+        yield
+    except OSError as error:
+        full = translated(error, f"write {path}")
+        raise (StoreFull(FULL) if isinstance(full, StoreFull) else full) from error
 
 
 def prepared(row: tuple[Any, ...]) -> Prepared:

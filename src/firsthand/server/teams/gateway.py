@@ -274,12 +274,12 @@ class Gateway:
         return JSONResponse({"ok": True, "version": __version__})
 
     async def _readyz(self, _request: Request) -> Response:
-        """Say whether the log can be reached, is of a version that this server writes, and its keys are there."""
+        """Say whether the log can be reached, is of a version that this server writes, its keys and room are there."""
 
         def look() -> bool:
             with self._spaces.engine.connections.use() as db:
                 is_ours = not check_version(db)
-            return is_ours and not self._spaces.engine.seal.lacking()
+            return is_ours and not self._spaces.engine.seal.lacking() and self._spaces.has_room()
 
         ready = False
         with suppress(FirsthandError), anyio.move_on_after(READY_S):

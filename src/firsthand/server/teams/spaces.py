@@ -7,14 +7,17 @@ cannot be brought so far in time is not handed out.
 
 from __future__ import annotations
 
+import math
 import re
+import tempfile
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from psycopg import Error, errors
+from psycopg import Error, OperationalError, errors
 
 from firsthand import FirsthandError, InvalidArgument, Memory, StoreBusy
 from firsthand.errors import KeyMissing, StoreFailed, StoreFull, StoreReadOnly, StoreReplaced
@@ -34,6 +37,11 @@ FAILED = "the store failed; the server's log says how"
 UNREAD = "the store could not be read; the server's log says how"
 NO_KEY = "the server cannot read the key of this namespace; its operator has to put it back"
 REFUSED = "the store takes no writes; the server's log says why"
+BUSY = "the store is busy or cannot be reached; send it again with the same ids"
+FULL = "this server's disk is full; another one answers, or this one later: send it again with the same ids"
+SAID_S = 60.0
+"""Of a cause that keeps requests waiting, one is logged in so long."""
+ROOM_BYTES = 1 << 18
 SPEAKING_OF_ITSELF = frozenset({"08", "25", "28", "42", "53", "54", "55", "57", "58", "XX"})
 """Classes of SQLSTATE whose words are of connections, transactions, rights, tables and disks, never of values."""
 
@@ -74,6 +82,7 @@ class Spaces(Stores):
         super().__init__(handles_max=OPEN_MAX)
         self.engine, self.folder = replicas.engine, folder
         self._replicas, self._embedder, self._log = replicas, embedder, log
+        self._said: dict[str, float] = {}
 
     @contextmanager
     def of(self, call: Call) -> Iterator[Memory]:
@@ -103,6 +112,9 @@ class Spaces(Stores):
                     self._let_go(memory)
                     raise StoreBusy("this server's replica is begun anew; ask again") from error
         except FirsthandError as error:
+            if opening and isinstance(error, StoreFull):  # nothing was written to PostgreSQL yet
+                self._log_once(f"the disk of replicas, {self.folder}, takes nothing: {_origin(error)}")
+                raise StoreBusy(FULL) from error
             error.args = (self.plain(error, opening=opening),)
             if str(error) == UNREAD and isinstance(error, StoreReadOnly):  # of a role that may not read
                 raise StoreFailed(UNREAD) from error
@@ -111,7 +123,7 @@ class Spaces(Stores):
     def plain(self, error: FirsthandError, *, opening: bool = False) -> str:
         """Say what went wrong to a tenant: what is not the caller's fault in words that name nothing."""
         status = api_door.status_of(error)
-        if str(error) in {FAILED, UNREAD, REFUSED, NO_KEY}:  # as `of` said it, and logged it
+        if str(error) in {FAILED, UNREAD, REFUSED, NO_KEY, BUSY, FULL}:  # as `of` said it, and logged it
             return str(error)
         if status < 500 or (isinstance(error, StoreFull) and error.wait_s):
             return str(error).replace(str(self.folder), "this store")
@@ -119,11 +131,29 @@ class Spaces(Stores):
             self._log(f"a request failed: KeyMissing: {error}")
             return NO_KEY
         if status == 503:
-            return "the store is busy or cannot be reached; send it again with the same ids"
+            self._log_once(f"a request has to wait: {_origin(error)}")
+            return BUSY
         self._log(f"a request failed: {_origin(error)}")
         if isinstance(error.__cause__, errors.ReadOnlySqlTransaction):
             return REFUSED
         return UNREAD if opening else FAILED
+
+    def has_room(self) -> bool:
+        """Say whether what comes can be taken into the replicas."""
+        try:
+            make_private(self.folder)
+            with tempfile.TemporaryFile(dir=self.folder) as file:
+                file.write(bytes(ROOM_BYTES))
+        except OSError:
+            return False
+        return True
+
+    def _log_once(self, line: str) -> None:
+        """Log a line that was not logged within `SAID_S`."""
+        now = time.monotonic()
+        if now - self._said.get(line, -math.inf) >= SAID_S:
+            self._said = {each: at for each, at in self._said.items() if now - at < SAID_S} | {line: now}
+            self._log(line)
 
     def read_only(self, _call: Call, refusal: StoreReadOnly, /) -> Memory:
         """Refuse as the engine did, in plain words: nothing but the engine is a tenant's store."""
@@ -176,7 +206,9 @@ def _origin(error: FirsthandError) -> str:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     cause = error.__cause__
     parts = [type(error).__name__, *([type(cause).__name__] if cause else [])]
-    if isinstance(cause, Error) and cause.sqlstate:
+    if isinstance(cause, OperationalError) and not cause.sqlstate:  # of the connection itself
+        parts += [re.sub(r'".*"', '"..."', str(cause), flags=re.DOTALL)]
+    elif isinstance(cause, Error) and cause.sqlstate:
         words = (cause.diag.message_primary or "") * (cause.sqlstate[:2] in SPEAKING_OF_ITSELF)
         parts += [cause.sqlstate, *([re.sub(r'".*"', '"..."', words, flags=re.DOTALL)] if words else [])]
     return f"{': '.join(parts)} at {frame.filename}:{frame.lineno}"
