@@ -137,7 +137,7 @@ def asked_in(message: dict) -> list[str]:
 def question(number: int) -> str:
     """Give the user's message of a turn; one that asks for a page stands at the message's end."""
     asks = number > 1 and number % ASKS_EVERY == 0
-    return f"What was the code of gate {number // 2 + 1}?" if asks else f"Read the log, page {number}"
+    return f"What was the code of gate {number // 3 + 1}?" if asks else f"Read the log, page {number}"
 
 
 def turns(framework: Framework, script: Script, numbers: range) -> None:
