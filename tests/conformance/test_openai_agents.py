@@ -388,6 +388,42 @@ def test_tools_answer_and_refuse(memory):
     assert all("query" in answer for answer in answers[1:])
 
 
+def test_an_agent_inside_a_tool_has_a_session_of_its_own(tmp_path):
+    """What an agent that is a tool is sent and does is in no request and no item of the outer session, also at once."""
+
+    def answer(asked):
+        is_read = asked.input[-1].get("type") == "function_call_output"
+        return [message("It is 42.")] if is_read else [call("read_page", {"page": 1})]
+
+    async def steps():
+        inner, asks = Responding(answer), [call("ask_bob", {"input": "What is it?"}, number) for number in (10, 11, 12)]
+        outer = ScriptedModel([asks[:1], [message("42.", 20)], asks[1:], [message("42 again.", 21)]])
+        bob = Agent(name="bob", model=inner, tools=[READ])
+        async with FirsthandSession("s", tmp_path / "s", agent="ada", budget=BUDGET_TOKENS) as session:
+            ada = Agent(name="ada", model=outer, tools=[bob.as_tool("ask_bob", "Ask Bob.")])
+            await Runner.run(ada, "What is it?", session=session, run_config=session.run_config())
+            run = Runner.run_streamed(ada, "And again?", session=session, run_config=session.run_config())
+            async for _ in run.stream_events():
+                pass
+            sent = [[kinds_of(asked.input) for asked in model.calls] for model in (outer, inner)]
+            return *sent, kinds_of(await session.get_items()), session.faults
+
+    def kinds_of(items):
+        return [item.get("type") or item["role"] for item in items]
+
+    outer, inner, items, faults = run(steps())
+    asked, output = "function_call", "function_call_output"
+    kinds = ["user", asked, output, "message", "user", asked, asked, output, output, "message"]
+    assert (outer, items, faults) == ([kinds[:1], kinds[:3], kinds[:5], kinds[:9]], kinds, [])
+    assert sorted(inner) == [kinds[:1]] * 3 + [kinds[:3]] * 3
+    with Memory(tmp_path / "s", create=False) as memory:
+        texts = [event.text for event in memory.events("openai-agents:s", kind=Kind.USER_MESSAGE)]
+        others = {event.session for event in memory.events(kind=Kind.TOOL_RESULT)} - {"openai-agents:s"}
+        assert (texts, len(others)) == (["What is it?", "And again?"], 3)
+        assert len([*memory.agent("ada").own(Kind.EPISODE)]) == 4
+        assert memory.verify().ok
+
+
 def test_hooks_record_a_run_without_a_session(tmp_path):
     """With hooks alone the input, the calls, their results and the final reply are recorded once, and an episode."""
 

@@ -28,7 +28,7 @@ from agents.run_config import ModelInputData
 from agents import FunctionTool, RunConfig, RunHooks
 from firsthand import Budget, Draft, Kind, Memory, moment
 from firsthand.adapters.chat_messages import OWN, as_key, newest
-from firsthand.adapters.loop import BUDGET, Loop
+from firsthand.adapters.loop import BUDGET, THREADS_MAX, Loop, Loops
 from firsthand.context.tools import TOOLS
 from firsthand.event import IdMaker, to_text
 from firsthand.formats import OPENAI_RESPONSES
@@ -173,11 +173,9 @@ class Conversation(Loop):
             )  # fmt: skip
             texts = {as_key(item) for item in items}
             self._safely("record", lambda: self._set_aside(before, texts), None)
-        while sent and sent[0].get("role") in {"system", "developer"} and as_key(sent[0]) not in texts:
-            sent = sent[1:]  # which the instructions say
         if brought and sent == [*items]:  # no window was made, so nothing stands in its tail
             sent = [*sent, {"role": "user", "content": brought}]
-        return _Fitted(sent, "\n\n".join(filter(None, (instructions, preamble))) or None)
+        return _input(sent, texts, instructions, preamble)
 
     def _set_aside(self, before: set[int], texts: set[str]) -> None:
         """Put aside what the window appended of a list: it is no item before somebody adds it."""
@@ -197,6 +195,61 @@ class Conversation(Loop):
         text = self.prompt(newest(items))
         self._handed_out |= {text} if text else set()
         return text
+
+
+class Runs(Loops):
+    """The runs of agents inside the tools of a session's agents: each has a list, and so a session, of its own."""
+
+    host = HOST
+
+    def __init__(self, loop: Conversation) -> None:
+        super().__init__(
+            loop.store, agent=loop.agent, namespace=loop.namespace, budget=loop.budget, counter=loop.counter
+        )
+        self._options["format"] = OPENAI_RESPONSES
+        self._session = loop.session
+        self._agents: list[Any] = []
+        self._lists: dict[str, Sequence[Item]] = {}
+
+    def current(self, agent: Any, items: Sequence[Item]) -> Loop | None:
+        """Give the run whose list goes on with these items; None where it is the session's own.
+
+        The SDK hands the configuration of a run on to the agents that are its tools (`Agent.as_tool`), and says
+        nowhere which run calls a filter.
+        """
+        self._agents += [
+            inner for tool in agent.tools
+            if (inner := getattr(tool, "_agent_instance", None)) and not _is_among(inner, self._agents)
+        ]  # fmt: skip
+        if not _is_among(agent, self._agents):
+            return None
+        longer = (name for name, known in reversed(self._lists.items()) if _goes_on(items, known))
+        name = next(longer, "") or f"{self._session}/{agent.name}-{IdMaker()().lower()}"
+        self._lists.pop(name, None)
+        self._lists[name] = [*items]
+        if len(self._lists) > THREADS_MAX:
+            del self._lists[next(iter(self._lists))]
+        return self.loop(name)
+
+
+def _is_among(agent: Any, agents: Sequence[Any]) -> bool:
+    return any(agent is each for each in agents)  # an agent compares by its fields
+
+
+def _goes_on(items: Sequence[Item], known: Sequence[Item]) -> bool:
+    return len(items) > len(known) and [*items[: len(known)]] == [*known]
+
+
+def _fitted(loop: Loop, items: Sequence[Item], instructions: str | None, tools: Sequence[Mapping[str, Any]]) -> _Fitted:
+    """Give items and instructions of a run by itself under the budget."""
+    sent = loop.fit(items, tools=tools, system=instructions or "")
+    return _input(sent, {as_key(item) for item in items}, instructions, loop.opening())
+
+
+def _input(sent: list[Item], texts: set[str], instructions: str | None, preamble: str) -> _Fitted:
+    while sent and sent[0].get("role") in {"system", "developer"} and as_key(sent[0]) not in texts:
+        sent = sent[1:]  # which the instructions say
+    return _Fitted(sent, "\n\n".join(filter(None, (instructions, preamble))) or None)
 
 
 class FirsthandSession:
@@ -230,12 +283,13 @@ class FirsthandSession:
         self.loop = Conversation(
             store, agent=agent, session=session_id, namespace=namespace, budget=budget, counter=counter
         )
+        self.runs = Runs(self.loop)
         self.tools: list[FunctionTool] = [self._tool(tool) for tool in TOOLS]
 
     @property
     def faults(self) -> list[str]:
         """What went wrong so far, in sentences."""
-        return self.loop.faults
+        return [*self.loop.faults, *self.runs.faults]
 
     # the SDK's protocol --------------------------------------------------------------------------------
 
@@ -274,7 +328,11 @@ class FirsthandSession:
             for tool in data.agent.tools
             if isinstance(tool, FunctionTool) and tool.name not in OWN
         ]  # fmt: skip
-        fitted = await self._ask(lambda loop: loop.fitted(given.input, given.instructions, tools))
+        asked = given.input, given.instructions, tools
+        if (run := self.runs.current(data.agent, given.input)) is None:
+            fitted = await self._ask(lambda loop: loop.fitted(*asked))
+        else:
+            fitted = await run.awaited.run(lambda loop: _fitted(loop, *asked))
         return ModelInputData(input=fitted.items, instructions=fitted.instructions)
 
     async def session_input_callback(self, history: list[Item], new: list[Item]) -> list[Item]:
@@ -292,7 +350,8 @@ class FirsthandSession:
     # the end -------------------------------------------------------------------------------------------
 
     async def end(self) -> str:
-        """Write the session's episode; gives its name, empty without one."""
+        """Write the session's episode, and those of runs inside its tools; gives its name, empty without one."""
+        await asyncio.to_thread(self.runs.close)
         return await self._do(lambda loop: loop.finish())
 
     async def close(self) -> None:
