@@ -8,7 +8,8 @@
     after_run       results of tools that no call of the model had any more
 
 The invariant: the history of the session is never changed; a message that the window shows whole is the very object
-that came, but the user's newest text, which what it brings up is joined to. Nothing here raises for a fault of Firsthand's (`adapters.loop`).
+that came, but the user's newest text, which what it brings up is joined to.
+Nothing here raises for a fault of Firsthand's (`adapters.loop`).
 """
 
 from __future__ import annotations
