@@ -168,12 +168,14 @@ def test_a_database_of_another_encoding_is_refused(server, encoding, capsys) -> 
 
 
 def test_text_is_utf8_whatever_a_machine_is_set_to(server, database, monkeypatch) -> None:
-    """Names of any language are taken and read where the environment or the address wants another encoding.
+    """Names of any language are taken and read whatever environment, database and address say of encodings.
 
     Fails on: a connection that takes its encoding from PGCLIENTENCODING.
     """
     monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
     make(server.dsn(OWNER, database))
+    with psycopg.connect(server.dsn("postgres"), autocommit=True) as db:
+        db.execute(f"ALTER DATABASE {database} SET client_encoding = LATIN1")
     log = PostgresLog(f"{server.dsn(database=database)} client_encoding=SQL_ASCII")
     log.append([Draft(Kind.NOTE, "\u65e5\u672c".encode())], namespace="\u65e5\u672c", session="\u041f")
     assert [event.session for event in log.reader.events("\u65e5\u672c")] == ["\u041f"]

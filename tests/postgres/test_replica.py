@@ -164,6 +164,28 @@ class TestFollowing:
             answer = other.recall("lamp 34")
         assert str(answer.outcome) == "found"
 
+    def test_a_standby_is_told_from_a_primary(self, machines, tmp_path) -> None:
+        """What a standby answers is degraded, since newer events may be missing there, until it is promoted.
+
+        Fails on: a recall that says that an acknowledged event is absent.
+        """
+        say(machines.memory(), "the lamp is green")
+        files = machines.server.backup()
+        (files / "standby.signal").touch()
+        standby = PostgresServer(machines.server._programs, copy_of=files)
+        elsewhere = Machines(standby, machines.database, tmp_path / "standby")
+        try:
+            say(machines.memory(), "the port is 5433")
+            memory = elsewhere.memory()
+            answer = memory.recall("port 5433")
+            assert str(answer.outcome) == "degraded"
+            assert "is a standby" in " ".join(answer.notes)
+            elsewhere.execute("SELECT pg_promote()")
+            assert "is a standby" not in " ".join(memory.recall("lamp").notes)
+        finally:
+            elsewhere.close()
+            standby.close()
+
     def test_a_store_that_cannot_be_reached_is_answered_for_and_said(self, machines) -> None:
         """Without its engine a replica answers from what it has, as degraded, with the position that it reaches."""
         memory = machines.memory()

@@ -230,6 +230,26 @@ def test_an_outage_is_logged_once_a_minute(server, tmp_path, monkeypatch):
         monkeypatch.undo()
 
 
+def test_a_server_whose_database_takes_no_writes_is_not_ready(server, tmp_path):
+    """Where PostgreSQL is a standby, or set to take no writes, requests are to go to another server, or wait.
+
+    Fails on: a server that is ready there, and answers as if it had a fault.
+    """
+    database = make_database(server)
+    with Team(server, database, tmp_path) as team, psycopg.connect(server.dsn("postgres"), autocommit=True) as db:
+        key = team.key("alice", shop=EVERY)
+        team.client(key).session("s").user("the crate is at dock 7")
+        ending = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+        event = {"kind": "user_message", "content": "now at dock 8"}
+        for state, code in (("on", 503), ("off", 200)):
+            db.execute(f"ALTER DATABASE {database} SET default_transaction_read_only = {state}")
+            db.execute(ending, (database,))
+            assert team.ask("", "GET", "/readyz").status_code == code
+            answer = team.ask(key, "POST", "/v1/append", {"session": "s", "events": [event]})
+            assert answer.status_code == code
+        assert team.verify("shop").ok
+
+
 def test_a_store_that_takes_no_writes_is_called_so(server, tmp_path, monkeypatch):
     """When PostgreSQL refuses writes, MCP and the API say so; what it quotes of a tenant is not logged."""
     database = make_database(server)

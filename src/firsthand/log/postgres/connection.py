@@ -100,6 +100,11 @@ class Connections:
         finally:
             self._limit.seconds = before
 
+    @property
+    def standby(self) -> bool:
+        """True where the server that this thread asked last is a standby, which may lack what was acknowledged."""
+        return bool(getattr(self._limit, "standby", False))
+
     def _silence_s(self) -> float:
         return float(getattr(self._limit, "seconds", self.timeout_s))
 
@@ -127,6 +132,7 @@ class Connections:
             db.silence_s = limit
             try:
                 yield db
+                self._limit.standby = db.info.parameter_status("in_hot_standby") == "on"
             except psycopg.Rollback as error:  # leaves its transaction only where the connection is lost
                 raise psycopg.OperationalError("the connection was lost while a transaction was undone") from error
 
@@ -158,6 +164,11 @@ def check_place(db: Connection, namespace: int) -> None:
     """Raise `StoreMoved` where a namespace is on another primary, or on its way here."""
     if (row := db.execute(_MOVED, (namespace,), prepare=True).fetchone()) is not None:
         raise moved(row[0])
+
+
+def takes_writes(db: psycopg.Connection) -> bool:
+    """Say whether a server takes writes of a connection's role: a standby does not."""
+    return db.execute("SHOW transaction_read_only").fetchone() == ("off",)
 
 
 def enter(db: psycopg.Connection, namespace: int) -> None:
@@ -223,7 +234,10 @@ def translated(error: Exception) -> FirsthandError:
     if isinstance(error, (errors.DiskFull, errors.OutOfMemory, errors.InsufficientResources)):
         return StoreFull(f"{what}. Nothing of this write was kept. Free space and retry with the same ids.")
     if isinstance(error, errors.ReadOnlySqlTransaction):
-        return StoreReadOnly(f"{what}. This server is a standby: name the primary.")
+        return StoreReadOnly(
+            f"{what}. This server is a standby: name the primary (target_session_attrs=read-write, of several hosts). "
+            "Or default_transaction_read_only is on for this role or database: reset it."
+        )
     if isinstance(error, errors.InsufficientPrivilege):
         return StoreReadOnly(
             f"{what}. The store's owner migrates, moves, grants and limits; for anything else the role is a member of "

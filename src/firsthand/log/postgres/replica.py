@@ -42,6 +42,11 @@ FRESH_S = 0.02
 ANSWER_S = 2.0
 """So long a question waits for a replica that is far behind; then its answer says so."""
 
+_STANDBY = (
+    "the server of PostgreSQL is a standby, which may lack the newest events; name the primary, of several hosts by "
+    "target_session_attrs=read-write"
+)
+
 
 class ReplicatedLog:
     """One namespace of a store in PostgreSQL, followed into a folder.
@@ -115,7 +120,9 @@ class ReplicatedLog:
         try:
             with self.engine.connections.within(QUIET_S):
                 left = self.follow(ANSWER_S)
-            behind = f"the newest {left:,} events are not in this machine's replica yet; ask again" if left else ""
+            behind = _STANDBY if self.engine.connections.standby else ""
+            if left:
+                behind = f"the newest {left:,} events are not in this machine's replica yet; ask again"
         except (StoreBusy, StoreDamaged, StoreFull, KeyMissing) as error:
             behind = behind_of(self.local.reader.head(self.namespace)[0], error)
         self._thread.behind = behind

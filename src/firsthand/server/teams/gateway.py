@@ -23,6 +23,7 @@ from urllib.parse import unquote
 
 import anyio
 from anyio.to_thread import run_sync
+from psycopg.errors import ReadOnlySqlTransaction
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -34,6 +35,7 @@ from firsthand import FirsthandError, Kind, Memory, __version__
 from firsthand.client import NAMESPACE_HEADER
 from firsthand.errors import StoreFull
 from firsthand.log.postgres.access import granted_in
+from firsthand.log.postgres.connection import takes_writes
 from firsthand.log.postgres.schema import check_version
 from firsthand.server import api, api_door, measures
 from firsthand.server.api import Verb
@@ -274,11 +276,11 @@ class Gateway:
         return JSONResponse({"ok": True, "version": __version__})
 
     async def _readyz(self, _request: Request) -> Response:
-        """Say whether the log can be reached, is of a version that this server writes, its keys and room are there."""
+        """Say whether the log can be reached, is takes writes of this version, its keys and room are there."""
 
         def look() -> bool:
             with self._spaces.engine.connections.use() as db:
-                is_ours = not check_version(db)
+                is_ours = not check_version(db) and takes_writes(db)
             return is_ours and not self._spaces.engine.seal.lacking() and self._spaces.has_room()
 
         ready = False
@@ -343,7 +345,8 @@ class Gateway:
         kind = type(error).__name__
         if isinstance(error, StoreFull) and error.wait_s:
             return _answer(429, str(error), kind, {"retry-after": str(ceil(error.wait_s))})
-        return _answer(api_door.status_of(error), self._spaces.plain(error), kind)
+        status = 503 if isinstance(error.__cause__, ReadOnlySqlTransaction) else api_door.status_of(error)
+        return _answer(status, self._spaces.plain(error), kind)
 
     async def _fault(self, request: Request, error: Exception) -> Response:
         """Answer a fault of ours, and log its class and place."""
