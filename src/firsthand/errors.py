@@ -120,6 +120,8 @@ class StoreClosed(StoreError):
 class ServerFailed(StoreError):
     """A server could not be reached, refused the token, or gave an answer that is none of this protocol."""
 
+    status: int = 0  # of HTTP, where there was an answer
+
 
 class AppendError(FirsthandError):
     """An append was refused; the store is unchanged."""

@@ -77,6 +77,8 @@ def problem(response: Any) -> errors.FirsthandError:
         fields = response.json()
         kind = vars(errors).get(str(fields.get("error")), ServerFailed)
         raised: errors.FirsthandError = kind(str(fields["detail"]))
+        if isinstance(raised, ServerFailed):
+            raised.status = response.status_code
     except (ValueError, KeyError, TypeError, AttributeError):  # no problem of ours: a proxy's page, perhaps
         kind = errors.StoreBusy if response.status_code in _STARTING else ServerFailed
         return kind(f"the server, or a proxy before it, answered {response.status_code}: {response.text!r:.120}")

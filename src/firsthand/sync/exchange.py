@@ -34,6 +34,7 @@ ROUNDS_MAX = 4
 REASON = "erased in a store that syncs with this one"
 LINKS_AT_ONCE = 64
 BEGUN_ANEW_MAX = 3
+FORBIDDEN = 403
 _ANSWERS: Mapping[str, Mapping[str, type]] = {
     "heads": {"store": str, "namespace": str, "head": str, "same": bool, "sessions": list}, "links": {"links": list},
     "pull": {"events": list, "done": int}, "push": {"outcomes": list, "before": str, "after": str},
@@ -251,7 +252,8 @@ class _Exchange:
             before = self._outcomes.get(outcome.session)
             events = outcome.events + (before.events if before is not None else 0)
             what = way if outcome.what == "taken" else outcome.what
-            self._done[way] += outcome.events
+            if outcome.events:
+                self._done[way] += outcome.events
             self._outcomes[outcome.session] = Outcome(outcome.session, what, events, outcome.sequence, outcome.why)
         self._progress(self._done["pushed"], self._done["pulled"])
 
@@ -304,7 +306,36 @@ class _Exchange:
             self._send(events)
 
     def _send(self, events: list[dict[str, Any]]) -> set[str]:
-        """Push events, payloads first; give the sessions of which no more can be pushed."""
+        """Push events; give the sessions of which no more can be pushed.
+
+        Where that takes a right that the server did not give, what takes none but to append goes first, and the rest
+        of each session by itself, so that what may not be pushed keeps no other session back.
+        """
+        quoting = len(self._seen.there)
+        try:
+            return self._sent(events)
+        except ServerFailed as error:
+            plain, apart = _apart(events)
+            if error.status != FORBIDDEN or not apart:
+                raise
+            del self._seen.there[quoting:]
+        stopped = self._sent(plain) if plain else set()
+        for name, tail in apart.items():
+            quoting = len(self._seen.there)
+            try:
+                stopped |= self._sent(tail) if name not in stopped else set()
+            except ServerFailed as error:
+                if error.status != FORBIDDEN:
+                    raise
+                del self._seen.there[quoting:]
+                why = f"{error}, for its {tail[0]['kind']}; the other sessions go on"
+                self._note([Outcome(name, "refused", 0, tail[0]["sequence"], why)], "")
+                stopped.add(name)
+        self._file.save(self._seen)
+        return stopped
+
+    def _sent(self, events: list[dict[str, Any]]) -> set[str]:
+        """Push events in one request, payloads first; give the sessions of which no more can be pushed."""
         for fields in events:
             self._upload(fields)
         if quoting := _quoting(events, lambda page: self.ask("erasures", quoting=page)):
@@ -369,6 +400,18 @@ class _Exchange:
         erased += sum(int(self.ask("erase", ids=page, reason=REASON)["erased"]) for page in _pages(there))
         self._seen.here, self._seen.there = [], []
         return erased
+
+
+def _apart(events: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, list[dict[str, Any]]]]:
+    """Part events into those that whoever appends may push, and of each session those from an act on that asks more."""
+    plain, apart = list[dict[str, Any]](), dict[str, list[dict[str, Any]]]()
+    for fields in events:
+        name = fields["session"]
+        if name in apart or fields.get("kind") in {Kind.ERASURE, Kind.LEDGER}:
+            apart.setdefault(name, []).append(fields)
+        else:
+            plain.append(fields)
+    return plain, apart
 
 
 def _grown(before: str, after: str) -> int:

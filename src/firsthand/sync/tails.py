@@ -47,7 +47,8 @@ class Outcome:
     Attributes:
         what: ``had``, ``pushed``, ``pulled``; ``fork``: both sides appended; ``bad link``: forged or damaged bytes;
             ``gap``: events are missing; ``lost``: the server lacks, or changed, what it had acknowledged; ``moved``:
-            it grew meanwhile, and is compared again.
+            it grew meanwhile, and is compared again; ``refused``: an erasure or a
+            decision of it may not be pushed by whoever syncs.
         events: how many were new to the receiver.
         sequence: from which on it is so, where it is not well.
         why: a sentence, with what to do.
