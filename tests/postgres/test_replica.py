@@ -20,6 +20,7 @@ from firsthand import Draft, Kind, Memory
 from firsthand.errors import StoreFailed, StoreFull, StoreReplaced
 from firsthand.index.text import TextIndex
 from firsthand.log.postgres.log import PostgresLog
+from firsthand.log.postgres.reader import number_of
 from firsthand.log.postgres.replica_folder import HEADER_FILE, header_at
 from firsthand.log.postgres.replicas import Replicas, listing, prune
 from stores import open_log
@@ -133,12 +134,13 @@ class TestFollowing:
 
         Fails on: a rebuild of the replica's own events alone, which leaves the payload out for good.
         """
-        objects, away = tmp_path / "objects", tmp_path / "away"
-        monkeypatch.setenv("FIRSTHAND_OBJECTS", str(objects))
+        monkeypatch.setenv("FIRSTHAND_OBJECTS", str(tmp_path / "objects"))
         monkeypatch.setenv("FIRSTHAND_OBJECTS_OVER", "30000")
-        one, other = machines.memory("a"), machines.memory("b")
+        one = machines.memory("a")
         say(one, "the lamp is green", "sand " * 20_000 + "albatross", session="t")
+        objects, away = tmp_path / "objects" / f"{number_of('team'):016x}", tmp_path / "away"
         objects.rename(away)
+        other = machines.memory("b")
         assert not other.recall("albatross").hits
         away.rename(objects)
         assert not other.recall("albatross").hits
