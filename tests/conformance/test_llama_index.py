@@ -20,6 +20,7 @@ from llama_index.core.tools import FunctionTool
 from loop_contract import LoopContract, Script, read_page
 
 from firsthand import Kind, Memory
+from firsthand.adapters.chat_messages import reply
 from firsthand.adapters.llama_index import FirsthandMemoryBlock
 from firsthand.tokens import estimate
 
@@ -215,3 +216,22 @@ def test_the_example_runs(tmp_path, capsys):
     assert runpy.run_path(str(example))["run"](str(tmp_path / "s")) < 36
     assert "recalled: worker w-4471 lost its disk /dev/nvme3n1" in capsys.readouterr().out
     assert len(logged(tmp_path / "s", "llama-index:workers")) == 27
+
+
+def test_the_input_that_a_handoff_gives_again_is_recorded_once(tmp_path):
+    """A workflow puts a run's input behind the calls of the first agent again; after an answer it is a new message."""
+    with FirsthandMemoryBlock(tmp_path / "s", session_id="s") as block:
+        asked = {"role": "user", "content": "Go on."}
+        handoff = [reply("", [("c1", "handoff", "{}")]), {"role": "tool", "tool_call_id": "c1", "content": "to bob"}]
+        for messages in (
+            [asked],
+            [asked, *handoff, asked],
+            [asked, *handoff, reply("Done."), asked],
+        ):
+            block._pulled([*messages])
+        assert block.faults == []
+    with Memory(tmp_path / "s", create=False) as memory:
+        kinds = [event.kind for event in memory.events("llama-index:s") if event.kind in (
+            Kind.USER_MESSAGE, Kind.TOOL_CALL, Kind.TOOL_RESULT, Kind.AGENT_MESSAGE)]  # fmt: skip
+        assert kinds == [Kind.USER_MESSAGE, Kind.TOOL_CALL, Kind.TOOL_RESULT, Kind.AGENT_MESSAGE, Kind.USER_MESSAGE]
+        assert memory.verify().ok

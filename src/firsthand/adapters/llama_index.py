@@ -114,9 +114,7 @@ class FirsthandMemoryBlock(BaseMemoryBlock[str]):
         return preamble if preamble and estimate(content) - estimate(preamble) >= tokens_to_truncate else None
 
     def _pulled(self, messages: Dicts) -> str:
-        if (
-            len(messages) > 1 and messages[-1] == messages[-2] and _is_user(messages[-1])
-        ):  # LlamaIndex gives the run's input again
+        if _is_again(messages):
             del messages[-1]
         if self._active is None or messages[: len(self._active)] != self._active:  # of another process, or replaced
             self._loop.sync([*self._left, *messages])
@@ -142,8 +140,14 @@ class FirsthandMemoryBlock(BaseMemoryBlock[str]):
         return FunctionTool(async_fn=answer, metadata=metadata)
 
 
-def _is_user(message: dict[str, Any]) -> bool:
-    return bool(message["role"] == "user")
+def _is_again(messages: Dicts) -> bool:
+    """Say whether the last message is the run's input again: nobody answered it but with calls, as a handoff is."""
+    for message in reversed(messages[:-1]):
+        if message["role"] == "user":
+            return message == messages[-1]
+        if message["role"] == "assistant" and not message.get("tool_calls"):
+            return False
+    return False
 
 
 def _dict(message: ChatMessage) -> dict[str, Any]:
