@@ -34,11 +34,12 @@ def test_buckets_share_namespaces_out(file) -> None:
 def test_a_move_is_written_whole(file) -> None:
     """What a move assigns is read by the next, by the primary's address; everything else stays."""
     file.chmod(0o640)
-    assert Primaries(file).assign("shop", label_of("postgresql://owner@a.example:5432/store")) == "a"
+    primaries = Primaries(file)
+    primaries.assign("shop", primaries.name_of(label_of("postgresql://owner@a.example:5432/store")))
     assert json.loads(file.read_text(encoding="utf-8")) == FIELDS | {"namespaces": {"acme": "b", "shop": "a"}}
     assert (Primaries(file).dsn("shop"), file.stat().st_mode & 0o777) == (A, 0o640)
-    with pytest.raises(InvalidArgument, match="names no primary c"):
-        Primaries(file).assign("shop", "c.example:5432/store")
+    with pytest.raises(InvalidArgument, match=r"expected a primary of .*; got c\.example:5432/store"):
+        primaries.name_of("c.example:5432/store")
     assert [path.name for path in file.parent.iterdir()] == [file.name]
 
 
