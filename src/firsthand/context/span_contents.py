@@ -82,7 +82,7 @@ def of_contents(
     head += "line by its pointer, or name it as within of recall"
     if damaged:
         head += f"; {len(damaged):,} left out, since damaged ({shown(damaged[0])}); tell the user"
-    if parts and parts[-1].last < last and events > CONTENTS_EVENTS_MAX:
+    if parts and parts[-1].last != last and events > CONTENTS_EVENTS_MAX:
         head += f'; to read on: expand("fh:{parts[-1].last}..{last}")'
 
     def written(number: int, characters: int) -> str:
