@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firsthand import Kind, Memory
-from firsthand.context.span_contents import Part, of_contents
+from firsthand.context.span_contents import CONTENTS_EVENTS_MAX, Part, of_contents
 from firsthand.context.tools import Pull, PullLimits
 from firsthand.formats.tool_definitions import EXPAND, RECALL, Call
 from firsthand.tokens import estimate
@@ -88,3 +88,11 @@ def test_contents_cover_a_span_in_any_room(drawn, tokens_max):
         [],
         [part.first_turn for part in made],
     )
+
+
+def test_contents_of_a_very_long_span_say_where_to_read_on():
+    """Parts that end before the span does are followed by the pointer of the rest; those of a whole span are not."""
+    made = [Part("0" * 26, "9" * 26, 1, 1, None, CONTENTS_EVENTS_MAX + 1)]
+    text = of_contents("fh:A..B", "s", made, last="1" * 26, tokens_max=500, count=estimate).text
+    assert f'to read on: expand("fh:{"9" * 26}..{"1" * 26}")' in text
+    assert "read on" not in of_contents("fh:A..B", "s", made, last="9" * 26, tokens_max=500, count=estimate).text
