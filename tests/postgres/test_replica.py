@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -17,12 +18,13 @@ from full_disk import full_disk
 from postgres_server import APPLICATION, PostgresServer
 
 from firsthand import Draft, Kind, Memory
+from firsthand.environment import ADDRESS_FILE
 from firsthand.errors import StoreFailed, StoreFull, StoreReplaced
 from firsthand.index.text import TextIndex
 from firsthand.log.postgres.log import PostgresLog
 from firsthand.log.postgres.reader import number_of
 from firsthand.log.postgres.replica_folder import HEADER_FILE, header_at
-from firsthand.log.postgres.replicas import Replicas, listing, prune
+from firsthand.log.postgres.replicas import Replicas, listing, open_at, prune
 from stores import open_log
 
 
@@ -288,6 +290,24 @@ class TestDiscarding:
         again = machines.memory("a")
         assert [event.text for event in again.events()] == ["three", "four", "five"]
         assert "another past" in again.log.compared().notes[0]
+
+    def test_another_store_at_the_same_address_is_named_until_somebody_accepts_it(self, machines) -> None:
+        """An address that leads to another store than before is said for every namespace, until that is accepted."""
+        home, folder = machines.folder / "a" / "home", machines.folder / "a" / "replicas"
+        home.mkdir(parents=True)
+        (home / ADDRESS_FILE).write_text(machines.address)
+
+        def notes(namespace: str) -> tuple[str, ...]:
+            with closing(open_at(home, namespace, folder, 10**12)) as log:
+                return log.compared().notes
+
+        assert notes("team") == ()
+        machines.execute("UPDATE firsthand.store SET value = uuid_send(gen_random_uuid()) WHERE key = 'uuid'")
+        assert [("another store" in note, "accept-head" in note) for note in notes("team")] == [(True, True)]
+        assert notes("other") == notes("team")
+        with closing(open_at(home, "team", folder, 10**12)) as log:
+            log.accept_head()
+        assert notes("team") == notes("other") == ()
 
     @pytest.mark.parametrize("what", ["header", "other store", "database", "events", "gone"])
     def test_a_damaged_folder_is_begun_anew(self, machines, what) -> None:

@@ -249,7 +249,8 @@ def translated(error: Exception) -> FirsthandError:
         return StoreBusy(f"{what}. Retry with the same ids: a retry is never a second append.")
     if isinstance(error, (errors.UndefinedFunction, errors.UndefinedColumn, errors.UndefinedTable)):
         return StoreNewer(
-            f"{what}. A newer version of Firsthand has taken away what this one uses; upgrade it, then open again."
+            f"{what}. A newer version of Firsthand has taken away what this one uses: upgrade it, then open again. Or "
+            "no store is there any more: look at the address, or begin it (firsthand store migrate)."
         )
     if isinstance(error, PoolTimeout):
         return StoreBusy(

@@ -19,10 +19,7 @@ from firsthand.log.sqlite.log import Log
 
 from .reader import number_of
 from .replica import behind_of
-from .replica_folder import header_at
-
-_IDENTITY_FILE = "firsthand.uuid"
-"""Beside the address in a machine's folder: the identity of the store that was last reached there."""
+from .replica_folder import IDENTITY_FILE, header_at
 
 
 class LeftReplica(Log):
@@ -78,18 +75,9 @@ class Outage:
     def open_log(self, namespace: str, **options: Any) -> LeftReplica:
         """Open the replica of a namespace."""
         with suppress(OSError, StoreError):  # none, or one that the server is needed to make anew
-            engine = (self._home / _IDENTITY_FILE).read_text(encoding="ascii")
+            engine = (self._home / IDENTITY_FILE).read_text(encoding="ascii")
             root = self._folder / engine / f"{number_of(namespace):016x}"
             header = header_at(root)
             if header is not None and (header.engine, header.namespace) == (engine, namespace):
                 return LeftReplica(root, self._home, namespace, self._refusal, **options)
         raise self._refusal
-
-
-def remember(home: Path, identity: bytes) -> None:
-    """Note which store is at the address of a machine's folder."""
-    file = home / _IDENTITY_FILE
-    if not file.is_file() or file.read_text(encoding="ascii") != identity.hex():
-        new = file.with_name(f"{file.name}.{os.getpid()}")
-        new.write_text(identity.hex(), encoding="ascii")
-        new.replace(file)

@@ -34,7 +34,7 @@ from firsthand.value import replace
 from .deadline import QUIET_S
 from .log import PostgresLog
 from .primaries import COMING_S, Engines
-from .replica_folder import ReplicaFolder, notice_of
+from .replica_folder import IDENTITY_FILE, ReplicaFolder, notice_of
 
 _T = TypeVar("_T")
 FRESH_S = 0.02
@@ -283,13 +283,14 @@ class ReplicatedLog:
         return self.local.snapshot()
 
     def compared(self) -> Comparison:
-        """Say why the replica was begun anew, if it was and nobody has taken note: `accept_head` does."""
-        notice = notice_of(self.root)
-        return Comparison((), (notice,) if notice else ())
+        """Say that the store is another one, or why the replica was begun anew, until `accept_head` takes note."""
+        notices = map(notice_of, (self.home / IDENTITY_FILE, self.root))
+        return Comparison((), tuple(filter(None, notices)))
 
     def accept_head(self) -> tuple[Lack, ...]:
-        """Take note of why the replica was begun anew."""
-        self.root.with_suffix(".notice").unlink(missing_ok=True)
+        """Take note of what `compared` says."""
+        for noticed in (self.home / IDENTITY_FILE, self.root):
+            noticed.with_suffix(".notice").unlink(missing_ok=True)
         return ()
 
     def unread(self, namespace: str) -> str:

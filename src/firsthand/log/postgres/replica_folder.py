@@ -42,6 +42,8 @@ from .log import PostgresLog
 from .reader import number_of
 
 HEADER_FILE = "replica.json"
+IDENTITY_FILE = "firsthand.uuid"
+"""Beside the address in a machine's folder: the identity of the store that was last reached there."""
 STEP_EVENTS = 2_000
 HEADER_EVENTS = 20_000
 """Between two headers, while a folder follows from far behind."""
@@ -149,8 +151,7 @@ class ReplicaFolder:
     def _discard(self, why: str) -> None:
         """Move the folder away and remove it; who else has it open finds it replaced."""
         if why:
-            text = f"{moment.now()}: the replica in {self.root} was begun anew: {why}"
-            _write(self.root.with_suffix(".notice"), text)
+            leave_notice(self.root, f"the replica in {self.root} was begun anew: {why}")
         if self.root.exists():
             gone = self.root.with_suffix(f".gone-{os.urandom(4).hex()}")
             self.root.rename(gone)
@@ -307,8 +308,30 @@ def header_at(root: Path) -> Header | None:
         return None
 
 
+def remember(home: Path, identity: bytes) -> None:
+    """Note which store is at the address of a machine's folder, and leave word where it is another than before."""
+    file, now = home / IDENTITY_FILE, identity.hex()
+    before = file.read_text(encoding="ascii") if file.is_file() else ""
+    if before == now:
+        return
+    if before:
+        leave_notice(
+            file,
+            f"another store than before is at this address: it was {before}, and is {now}. If nobody put it there on "
+            "purpose, the address or the database is wrong; if somebody did, run firsthand store accept-head",
+        )
+    new = file.with_name(f"{file.name}.{os.getpid()}")
+    new.write_text(now, encoding="ascii")
+    new.replace(file)
+
+
+def leave_notice(root: Path, text: str) -> None:
+    """Leave word, with today's time, until somebody takes note."""
+    _write(root.with_suffix(".notice"), f"{moment.now()}: {text}")
+
+
 def notice_of(root: Path) -> str:
-    """Give why a replica was begun anew, where nobody has taken note; else empty."""
+    """Give the word that was left, where nobody has taken note; else empty."""
     notice = root.with_suffix(".notice")
     return notice.read_text(encoding="utf-8") if notice.exists() else ""
 

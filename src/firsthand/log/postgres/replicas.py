@@ -20,11 +20,10 @@ from firsthand.errors import InvalidArgument, StoreMoved
 from firsthand.log.disk import is_at, open_private
 from firsthand.value import value
 
-from .outage import remember
 from .primaries import COMING_S, Engines
 from .reader import number_of
 from .replica import ReplicatedLog
-from .replica_folder import header_at
+from .replica_folder import header_at, remember
 
 
 @value
