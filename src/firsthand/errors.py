@@ -34,11 +34,9 @@ room; nothing outside this tree leaves a public call, except ``TypeError`` and
     |- SourceRejected           a file or folder that cannot be imported
     |- FormatError              messages or an export that are not of the format named
     |- MemoryFault              a memory under test raised, or gave what it should not (`firsthand_evals.reclaim`)
-    |- SandboxFailed            the process that runs programs under test is gone (`firsthand_evals.stream`)
     `- ModelError               a language model was asked and gave no reply
        |- ModelUnavailable      it could not be reached, or answered that it is busy or broken
        |- ModelRefused          it answered that it does not take this request
-       |  `- PromptTooLong      ... because the prompt does not fit into its context
        |- ReplyUnknown          no reply was recorded for this request
        `- CapReached            the next call could pass what a run may spend
 """
@@ -179,10 +177,6 @@ class MemoryFault(FirsthandError):
     """A memory under test raised, gave no text, or wrote more than it may."""
 
 
-class SandboxFailed(FirsthandError):
-    """The process that watches over programs under test is gone, or gave no answer."""
-
-
 class ModelError(FirsthandError):
     """A language model was asked and gave no reply."""
 
@@ -193,10 +187,6 @@ class ModelUnavailable(ModelError):
 
 class ModelRefused(ModelError):
     """The model answered that it does not take this request; asking again changes nothing."""
-
-
-class PromptTooLong(ModelRefused):
-    """The prompt does not fit into the model's context."""
 
 
 class ReplyUnknown(ModelError):

@@ -330,8 +330,8 @@ def test_every_error_has_an_exit_code():
         "IdConflict": 5, "StaleExpectation": 5, "PointerError": 5, "MalformedPointer": 5, "Unresolvable": 1,
         "Erased": 1, "QueryError": 5, "InvalidArgument": 5, "SourceRejected": 5, "FormatError": 5,
         "DecisionRefused": 5, "ServerFailed": 5,
-        "ModelError": 5, "ModelUnavailable": 5, "ModelRefused": 5, "PromptTooLong": 5, "ReplyUnknown": 5,
-        "CapReached": 5, "MemoryFault": 5, "SandboxFailed": 5,
+        "ModelError": 5, "ModelUnavailable": 5, "ModelRefused": 5, "ReplyUnknown": 5,
+        "CapReached": 5, "MemoryFault": 5,
     }  # fmt: skip
 
 

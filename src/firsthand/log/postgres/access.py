@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 import psycopg
+from psycopg.rows import dict_row
 
 from firsthand.value import value
 
@@ -74,9 +75,8 @@ def role_of(connections: Connections) -> str:
 
 def keys(connections: Connections) -> list[Row]:
     """List the keys."""
-    return _rows(
-        connections, "SELECT prefix, principal, made, expires, revoked, used FROM api_key ORDER BY made, prefix"
-    )  # fmt: skip
+    sql = "SELECT prefix, principal, made, expires, revoked, used FROM api_key ORDER BY made, prefix"
+    return _rows(connections, sql)
 
 
 def grants(connections: Connections) -> list[Row]:
@@ -135,6 +135,4 @@ def limit(namespace: str, limits: Mapping[str, int | None]) -> Act:
 
 def _rows(connections: Connections, sql: Any, *values: Any) -> list[Row]:
     with connections.use() as db:
-        cursor = db.execute(sql, values or None)
-        names = [column.name for column in cursor.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        return db.cursor(row_factory=dict_row).execute(sql, values or None).fetchall()  # type: ignore[return-value]

@@ -28,13 +28,12 @@ from .replica_folder import header_at, remember
 
 @value
 class Resting:
-    """A replica on this machine as its header has it; `used_ns` is the time of its last use, since 1970."""
+    """A replica on this machine as its header has it."""
 
     root: Path
     namespace: str
     position: int
     bytes: int
-    used_ns: int
 
 
 class Replicas:
@@ -104,7 +103,7 @@ def listing(folder: Path) -> Iterator[Resting]:
     for file in sorted(used, key=lambda file: used[file]):
         header = header_at(file.with_suffix(""))
         if header is not None:
-            yield Resting(file.with_suffix(""), header.namespace, header.position, header.bytes, used[file])
+            yield Resting(file.with_suffix(""), header.namespace, header.position, header.bytes)
 
 
 def prune(folder: Path, bytes_max: int) -> int:
