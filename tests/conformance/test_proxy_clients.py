@@ -26,9 +26,9 @@ both = pytest.mark.parametrize("stream", [True, False])
 class Official:
     """One conversation by an official client, which keeps the list of what that client gave it."""
 
-    def __init__(self, run, format_, *, stream):
+    def __init__(self, run, format_, *, stream, session="official"):
         self.format, self.stream, self.list = format_, stream, []
-        headers = {"X-Firsthand-Session": "official"}
+        headers = {"X-Firsthand-Session": session} if session else {}
         if format_ == "anthropic":
             self.client = anthropic.Anthropic(base_url=run.url, api_key="k", default_headers=headers, max_retries=0)
         else:
@@ -147,6 +147,26 @@ def test_errors_are_the_clients_own(format_, stream, tmp_path):
         run.stub.script += [Said("", (("r1", "recall", {"query": "x"}),)), Said(status=429)]
         with pytest.raises(errors.APIError, match="slow down"):
             Official(run, format_, stream=stream).say(user("One."))
+
+
+@both
+@each
+def test_a_message_that_is_said_otherwise_after_an_error(format_, stream, tmp_path):
+    """A client that got an error and says something else goes on in its session, without a header that names it."""
+    errors = anthropic if format_ == "anthropic" else openai
+    with running(tmp_path / "store") as run:
+        client = Official(run, format_, stream=stream, session="")
+        client.say(user("Hello."))
+        run.stub.script.append(Said(status=429))
+        with pytest.raises(errors.RateLimitError):
+            client.say(user("First."))
+        client.list.pop()
+        assert client.say(user("Second."))[0] == "ok"
+    with Memory(tmp_path / "store") as memory:
+        [session] = memory.sessions()
+        assert [event.text for event in memory.events(session.name, kind="user_message")] == [
+            "Hello.", "First.", "Second.",
+        ]  # fmt: skip
 
 
 @both

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from typing import Any
 import httpx
 import uvicorn
 
+from firsthand import Memory
 from firsthand.proxy.app import Proxy
 from firsthand.proxy.conversations import Options
 from firsthand.proxy.proxy_server import config, listen
@@ -70,16 +72,9 @@ class Stub:
             body = {}
         body = body if isinstance(body, dict) else {}
         path = scope["path"]
-        self.requests.append(
-            {
-                "path": path,
-                "query": scope["query_string"].decode(),
-                "headers": headers,
-                "body": body,
-                "data": data,
-                "method": scope["method"],
-            }
-        )
+        query = scope["query_string"].decode()
+        about = {"path": path, "query": query, "headers": headers, "method": scope["method"]}
+        self.requests.append({**about, "body": body, "data": data})
         format_ = next((name for name, end in PATHS.items() if path == end), None)
         if format_ is None or scope["method"] != "POST":
             return await _send(send, 200, [b'{"path":"' + path.encode() + b'"}'], "application/json")
@@ -92,13 +87,8 @@ class Stub:
         if not body.get("stream"):
             return await _send(send, 200, [json.dumps(whole(format_, said, number)).encode()], "application/json")
         events = [said.raw] if said.raw else stream(format_, said, number, body)
-        await send(
-            {
-                "type": "http.response.start",
-                "status": 200,
-                "headers": [(b"content-type", b"text/event-stream"), (b"x-request-id", b"up-1")],
-            }
-        )
+        headers = [(b"content-type", b"text/event-stream"), (b"x-request-id", b"up-1")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
         for event in events:
             await send({"type": "http.response.body", "body": event, "more_body": True})
             while self.step is not None and not self.step.is_set():  # noqa: ASYNC110 - set by another thread
@@ -128,29 +118,15 @@ def whole(format_: str, said: Said, number: int) -> dict[str, Any]:
             message["tool_calls"] = [_chat_call(call) for call in said.calls]
         reason = said.reason or ("tool_calls" if said.calls else "stop")
         choice = {"index": 0, "message": message, "finish_reason": reason, "logprobs": None}
-        return {
-            "id": f"chatcmpl-{number}",
-            "object": "chat.completion",
-            "created": 1,
-            "model": "stub-1",
-            "choices": [choice],
-            "usage": _chat_usage(),
-        }
+        about = {"id": f"chatcmpl-{number}", "object": "chat.completion", "created": 1, "model": "stub-1"}
+        return {**about, "choices": [choice], "usage": CHAT_USAGE}
     if format_ == "anthropic":
         content = [
             *([{"type": "text", "text": said.text}] if said.text else []),
             *({"type": "tool_use", "id": id_, "name": name, "input": given} for id_, name, given in said.calls),
         ]
-        return {
-            "id": f"msg_{number}",
-            "type": "message",
-            "role": "assistant",
-            "model": "stub-1",
-            "content": content,
-            "stop_reason": said.reason or ("tool_use" if said.calls else "end_turn"),
-            "stop_sequence": None,
-            "usage": {"input_tokens": 10, "output_tokens": 5},
-        }
+        reason = said.reason or ("tool_use" if said.calls else "end_turn")
+        return {**_message(number, output_tokens=5), "content": content, "stop_reason": reason}
     return _response(f"resp_{number}", _items(said, number), "completed")
 
 
@@ -182,25 +158,27 @@ def _chat_call(call: tuple[str, str, dict[str, Any]]) -> dict[str, Any]:
     return {"id": call[0], "type": "function", "function": {"name": call[1], "arguments": json.dumps(call[2])}}
 
 
-def _chat_usage() -> dict[str, Any]:
+CHAT_USAGE = {
+    "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15, "prompt_tokens_details": {"cached_tokens": 4},
+}  # fmt: skip
+USAGE = {
+    "input_tokens": 10, "output_tokens": 5, "total_tokens": 15, "input_tokens_details": {"cached_tokens": 4},
+    "output_tokens_details": {"reasoning_tokens": 2},
+}  # fmt: skip
+
+
+def _message(number: int, *, output_tokens: int) -> dict[str, Any]:
     return {
-        "prompt_tokens": 10,
-        "completion_tokens": 5,
-        "total_tokens": 15,
-        "prompt_tokens_details": {"cached_tokens": 4},
-    }
+        "id": f"msg_{number}", "type": "message", "role": "assistant", "model": "stub-1", "content": [],
+        "stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": 10, "output_tokens": output_tokens},
+    }  # fmt: skip
 
 
 def _chat_events(said: Said, number: int, body: dict[str, Any]):
     def chunk(delta, reason=None):
         choice = {"index": 0, "delta": delta, "finish_reason": reason, "logprobs": None}
-        return {
-            "id": f"chatcmpl-{number}",
-            "object": "chat.completion.chunk",
-            "created": 1,
-            "model": "stub-1",
-            "choices": [choice],
-        }
+        about = {"id": f"chatcmpl-{number}", "object": "chat.completion.chunk", "created": 1, "model": "stub-1"}
+        return {**about, "choices": [choice]}
 
     yield chunk({"role": "assistant", "content": ""})
     for word in _words(said.thought):
@@ -217,21 +195,11 @@ def _chat_events(said: Said, number: int, body: dict[str, Any]):
             yield chunk({"tool_calls": [{"index": at, "function": {"arguments": half}}]})
     yield chunk({}, said.reason or ("tool_calls" if said.calls else "stop"))
     if (body.get("stream_options") or {}).get("include_usage"):
-        yield {**chunk({}), "choices": [], "usage": _chat_usage()}
+        yield {**chunk({}), "choices": [], "usage": CHAT_USAGE}
 
 
 def _anthropic_events(said: Said, number: int, body: dict[str, Any]):
-    message = {
-        "id": f"msg_{number}",
-        "type": "message",
-        "role": "assistant",
-        "model": "stub-1",
-        "content": [],
-        "stop_reason": None,
-        "stop_sequence": None,
-        "usage": {"input_tokens": 10, "output_tokens": 1},
-    }
-    yield {"type": "message_start", "message": message}
+    yield {"type": "message_start", "message": _message(number, output_tokens=1)}
     yield {"type": "ping"}
     at = 0
     if said.thought:
@@ -253,78 +221,42 @@ def _anthropic_events(said: Said, number: int, body: dict[str, Any]):
         block = {"type": "tool_use", "id": id_, "name": name, "input": {}}
         yield {"type": "content_block_start", "index": at, "content_block": block}
         for half in _halves(given):
-            yield {
-                "type": "content_block_delta",
-                "index": at,
-                "delta": {"type": "input_json_delta", "partial_json": half},
-            }
+            delta = {"type": "input_json_delta", "partial_json": half}
+            yield {"type": "content_block_delta", "index": at, "delta": delta}
         yield {"type": "content_block_stop", "index": at}
         at += 1
     reason = said.reason or ("tool_use" if said.calls else "end_turn")
-    yield {
-        "type": "message_delta",
-        "delta": {"stop_reason": reason, "stop_sequence": None},
-        "usage": {"output_tokens": 5},
-    }
+    delta = {"stop_reason": reason, "stop_sequence": None}
+    yield {"type": "message_delta", "delta": delta, "usage": {"output_tokens": 5}}
     yield {"type": "message_stop"}
 
 
 def _items(said: Said, number: int) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = []
     if said.thought:
-        items.append(
-            {
-                "type": "reasoning",
-                "id": f"rs_{number}",
-                "summary": [{"type": "summary_text", "text": said.thought}],
-                "encrypted_content": f"sealed-{number}",
-            }
-        )
+        summary = [{"type": "summary_text", "text": said.thought}]
+        sealed = {"encrypted_content": f"sealed-{number}"}
+        items.append({"type": "reasoning", "id": f"rs_{number}", "summary": summary, **sealed})
     if said.text:
         content = [{"type": "output_text", "text": said.text, "annotations": []}]
         items.append(
             {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed", "content": content}
         )
     items += (
-        {
-            "type": "function_call",
-            "id": f"fc_{id_}",
-            "call_id": id_,
-            "name": name,
-            "status": "completed",
-            "arguments": json.dumps(given),
-        }
+        {"type": "function_call", "id": f"fc_{id_}", "call_id": id_, "name": name, "status": "completed",
+         "arguments": json.dumps(given)}
         for id_, name, given in said.calls
-    )
+    )  # fmt: skip
     return items
 
 
 def _response(id_: str, items: list[dict[str, Any]], status: str) -> dict[str, Any]:
-    usage = {
-        "input_tokens": 10,
-        "output_tokens": 5,
-        "total_tokens": 15,
-        "input_tokens_details": {"cached_tokens": 4},
-        "output_tokens_details": {"reasoning_tokens": 2},
-    }
     return {
-        "id": id_,
-        "object": "response",
-        "created_at": 1,
-        "model": "stub-1",
-        "status": status,
-        "output": items,
-        "usage": usage if status == "completed" else None,
-        "error": None,
-        "incomplete_details": None,
-        "instructions": None,
-        "metadata": {},
-        "parallel_tool_calls": True,
-        "tool_choice": "auto",
-        "tools": [],
-        "temperature": 1.0,
-        "top_p": 1.0,
-    }
+        "id": id_, "object": "response", "created_at": 1, "model": "stub-1", "status": status, "output": items,
+        "usage": USAGE if status == "completed" else None, "error": None, "incomplete_details": None,
+        "instructions": None, "metadata": {}, "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
+        "temperature": 1.0, "top_p": 1.0,
+    }  # fmt: skip
 
 
 def _responses_events(said: Said, number: int, body: dict[str, Any]):
@@ -353,19 +285,10 @@ def _responses_bare(said: Said, number: int):
             yield {"type": "response.content_part.done", **about, "part": {**part, "text": said.text}}
         if item["type"] == "function_call":
             for half in _halves(json.loads(item["arguments"])):
-                yield {
-                    "type": "response.function_call_arguments.delta",
-                    "item_id": item["id"],
-                    "output_index": at,
-                    "delta": half,
-                }
-            yield {
-                "type": "response.function_call_arguments.done",
-                "item_id": item["id"],
-                "output_index": at,
-                "name": item["name"],
-                "arguments": item["arguments"],
-            }
+                about = {"item_id": item["id"], "output_index": at}
+                yield {"type": "response.function_call_arguments.delta", **about, "delta": half}
+            done = {**about, "name": item["name"], "arguments": item["arguments"]}
+            yield {"type": "response.function_call_arguments.done", **done}
         yield {"type": "response.output_item.done", "output_index": at, "item": item}
     yield {"type": "response.completed", "response": _response(f"resp_{number}", items, "completed")}
 
@@ -421,3 +344,15 @@ def running(store, *, host_of_upstream: str = "", **options):
         thread.join(10)
         for each in sockets:
             each.close()
+
+
+def cut_short(store, seconds=5):
+    """Give what was recorded as cut short, as soon as there is something."""
+    by = time.monotonic() + seconds
+    while time.monotonic() < by:
+        with Memory(store, read_only=True) as memory:
+            events = [(event.text, event.meta["cut_short"]) for event in memory.events() if "cut_short" in event.meta]
+        if events:
+            return events
+        time.sleep(0.02)
+    return []

@@ -3,11 +3,10 @@
 import json
 import socket
 import threading
-import time
 
 import httpx
 import pytest
-from model_stub import PATHS, Said, running
+from model_stub import PATHS, Said, cut_short, running
 from proxy_client import LISTS, Client
 
 from firsthand import Memory
@@ -261,18 +260,6 @@ def test_a_client_that_goes_away(format_, tmp_path):
     with Memory(tmp_path / "store") as memory:
         assert len([*memory.sessions()]) == 1, "the same list again is the same conversation"
         assert memory.verify().ok
-
-
-def cut_short(store, seconds=5):
-    """Give what was recorded as cut short, as soon as there is something."""
-    by = time.monotonic() + seconds
-    while time.monotonic() < by:
-        with Memory(store, read_only=True) as memory:
-            events = [(event.text, event.meta["cut_short"]) for event in memory.events() if "cut_short" in event.meta]
-        if events:
-            return events
-        time.sleep(0.02)
-    return []
 
 
 def test_other_paths_pass(run):

@@ -1,10 +1,11 @@
 """Which session a request belongs to, what is sent for it under a budget, and what happens when Firsthand fails."""
 
 import json
+from contextlib import ExitStack
 from itertools import pairwise
 
 import pytest
-from model_stub import PATHS, Said, running
+from model_stub import PATHS, Said, cut_short, running
 from proxy_client import LISTS, TOOLS, Client, without_breakpoints
 
 from firsthand import Memory
@@ -399,3 +400,43 @@ def test_budgets():
     for wrong in ("many", "=5", "gpt=", "0"):
         with pytest.raises(InvalidArgument, match="expected a budget as TOKENS or MODEL=TOKENS"):
             Budgets([wrong])
+
+
+UNANSWERED = {"429": Said(status=429), "went away": Said("half of it", how="hang")}
+
+
+@pytest.mark.parametrize("why", UNANSWERED)
+@pytest.mark.parametrize("restarts", [False, True])
+@each
+def test_what_is_said_otherwise_after_no_answer(format_, why, restarts, tmp_path):
+    """After an error or a hang-up a reworded message goes on in its session; the first wording stays in the log."""
+    with ExitStack() as servers:
+        run = servers.enter_context(running(tmp_path / "store"))
+        client, other = Client(run, format_), Client(run, format_)
+        client.say("Hello.")
+        other.list = [*client.list]
+        run.stub.script.append(UNANSWERED[why])
+        body = {**client.body(), "stream": True, LISTS[format_]: [*client.body()[LISTS[format_]], user("First.")]}
+        with run.client.stream("POST", PATHS[format_], json=body) as response:
+            next(piece for piece in response.iter_text() if "it" in piece)
+        assert [why in cut for _, cut in cut_short(tmp_path / "store")] == [True]
+        if restarts:
+            client.run = other.run = run = servers.enter_context(running(tmp_path / "store"))
+        client.say("Second.")
+        sent = json.dumps(run.stub.bodies[-1])
+        assert "First." not in sent.replace("evicted", "")
+        client.say("Third.")
+        other.say("Elsewhere.")
+        assert not {"First.", "Second."} & {*json.dumps(run.stub.bodies[-1]).split('"')}
+        assert all(faults(sent, format_) == () for sent in run.stub.bodies)
+    with Memory(tmp_path / "store") as memory:
+        said = {
+            session.name: [event.text for event in memory.events(session.name) if event.kind == "user_message"]
+            for session in memory.sessions()
+        }
+        assert sorted(said.values()) == [["Hello.", "Elsewhere."], ["Hello.", "First.", "Second.", "Third."]]
+        assert memory.verify().ok
+
+
+def user(text):
+    return {"role": "user", "content": text}

@@ -16,6 +16,7 @@ from firsthand.context.session_window import SessionWindow, counter_of
 from firsthand.context.tools import NAMES
 from firsthand.event import Kind
 from firsthand.proxy.dialect import Dialect, Entry, Message
+from firsthand.value import replace
 
 
 class Conversation:
@@ -79,4 +80,4 @@ class Conversation:
         self._through = space.position
         if any(space.events(self.session.name, kind=Kind.ERASURE, after=through, limit=1)):
             self.sent = None
-            self.entries = [Entry(entry.key, entry.messages) for entry in self.entries]
+            self.entries = [replace(entry, hidden=False) for entry in self.entries]

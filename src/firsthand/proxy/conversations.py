@@ -14,7 +14,6 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from itertools import accumulate, takewhile
 
 from firsthand import Memory, moment
@@ -240,31 +239,31 @@ class Turn:
 
     def end(self, reply: Reply, first_id: str = "") -> None:
         """Append what the model said at the end; calls of ours beside the client's are answered at once, for later."""
-        with self._ending():
-            if reply.ours and self._window is not None:
-                self._withheld = tuple(self._answered(reply))
-            elif not self._is_lost:
-                self._append(list(reply.messages))
-                self.conversation.took(reply.messages, self.own)
-            if reply.id:
-                self._all.know_response(self.conversation, first_id or reply.id, reply.id, self._withheld)
+        try:
+            with self.conversation.lock:
+                if reply.ours and self._window is not None:
+                    self._withheld = tuple(self._answered(reply))
+                elif not self._is_lost:
+                    self._append(list(reply.messages))
+                    self.conversation.took(reply.messages, self.own)
+                if reply.id:
+                    self._all.know_response(self.conversation, first_id or reply.id, reply.id, self._withheld)
+        finally:
+            self._all.ended(self)
 
     def cut(self, reply: Reply | None, why: str) -> None:
         """Append what was said until an answer was cut short: beside the window, since the client may not know it."""
-        session = self.conversation.session
-        with self._ending():
-            for message in reply.messages if reply is not None and not self._is_lost else ():
+        self._all.ended(self)  # from now on the client may say it otherwise
+        session, messages = self.conversation.session, reply.messages if reply is not None else ()
+        with self.conversation.lock:
+            if self._is_lost:
+                return
+            for message in messages:
                 words = "\n".join(filter(None, texts_of(message.get("content")))) or str(message)
                 session.append(Kind.SESSION, words, meta={CUT_SHORT: why}, origin="agent", trust=Trust.AGENT,
                                agent=session.agent_name)  # fmt: skip
-
-    @contextmanager
-    def _ending(self) -> Iterator[None]:
-        try:
-            with self.conversation.lock:
-                yield
-        finally:
-            self._all.ended(self)
+            if not messages:
+                session.append(Kind.SESSION, f"unanswered: {why}", meta={CUT_SHORT: why}, origin="firsthand")
 
     def _append(self, messages: list[Message]) -> None:
         if self._window is not None:

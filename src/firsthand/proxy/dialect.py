@@ -63,11 +63,13 @@ class Entry:
         key: equal for what the client sends back, however it writes it.
         messages: what stands in the log for it.
         hidden: True when there is more in the log than the client knows.
+        is_answer: the model said it.
     """
 
     key: bytes
     messages: tuple[Message, ...]
     hidden: bool = False
+    is_answer: bool = False
 
 
 @value
@@ -189,7 +191,7 @@ def grouped(
             groups.append([message])
         is_open = kind == "asks" or (kind == "ours" and is_open)
     _close(groups, is_open=is_open)
-    return [Entry(key(group), tuple(group), len(group) > 1) for group in groups]
+    return [Entry(key(group), tuple(group), len(group) > 1, group[0].get("role") == "assistant") for group in groups]
 
 
 def _close(groups: list[list[Message]], *, is_open: bool) -> None:

@@ -34,11 +34,7 @@ class Block:
     @property
     def fields(self) -> dict[str, Any]:
         """The data as a JSON object; empty where it is none."""
-        try:
-            read = json.loads(self.data)
-        except ValueError:
-            read = None
-        return read if isinstance(read, dict) else {}
+        return json_object(self.data)
 
 
 class Splitter:
@@ -59,6 +55,15 @@ class Splitter:
         if self._rest:
             yield _block(self._rest)
         self._rest = b""
+
+
+def json_object(data: str | bytes) -> dict[str, Any]:
+    """Read a JSON object; empty where it is none."""
+    try:
+        read = json.loads(data)
+    except (ValueError, RecursionError):
+        read = None
+    return read if isinstance(read, dict) else {}
 
 
 def event(fields: Mapping[str, Any], name: str = "") -> bytes:

@@ -23,7 +23,7 @@ from starlette.types import Send
 from firsthand.errors import FirsthandError
 from firsthand.proxy.conversations import Turn
 from firsthand.proxy.dialect import Answer, Dialect, Reply, Unfit
-from firsthand.proxy.event_stream import Splitter
+from firsthand.proxy.event_stream import Splitter, json_object
 from firsthand.proxy.upstream import Headers, Upstream, passed_on
 
 CALLS_MAX = 16  # of the upstream for one answer; in the last one no tool may be called
@@ -195,7 +195,7 @@ class _Conversation:
         if "text/event-stream" in response.headers.get("content-type", "") and response.status_code == 200:
             return await self._relayed(response)
         data = await response.aread()
-        fields = _fields(data)
+        fields = json_object(data)
         await self._recorded_by_now()
         if response.status_code == 200 and fields:
             self._answer.take(fields)
@@ -269,11 +269,3 @@ def why_of(error: Exception) -> str:
     """Say why a request is passed through, fit for a header."""
     text = " ".join(f"{error}".split()) if isinstance(error, FirsthandError) else type(error).__name__
     return "".join(sign if sign.isprintable() and sign.isascii() else "?" for sign in text)[:WHY_CHARACTERS_MAX].strip()
-
-
-def _fields(data: bytes) -> dict[str, Any]:
-    try:
-        read = json.loads(data)
-    except ValueError:
-        read = None
-    return read if isinstance(read, dict) else {}

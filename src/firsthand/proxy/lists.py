@@ -1,7 +1,8 @@
 """The lists that clients sent: which conversation goes on from one, and what of it is known from the last time.
 
-The invariant: entries are the same as those made of the whole list. A conversation is found by
-all keys of a list, or, where its head was left out, by the newest two where the model spoke last.
+The invariant: entries are the same as those made of the whole list. A conversation is found where it
+stands: by all its keys, or, where the list's head was left out, by the newest two. While no answer is on
+its way it also stands behind its newest answer, since a client may replace what nobody answered.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from itertools import takewhile
 from firsthand.proxy.conversation import Conversation
 from firsthand.proxy.dialect import Asked, Dialect, Entry, Message, digest
 
-MARKS_MAX = 8  # states of a list that it is found by
 BEGINNINGS_MAX, ALIKE_MAX = 64, 4  # lists that are remembered: by their first message, and of those that share it
 
 
@@ -67,33 +67,30 @@ class Lists:
         every, size = b"".join(keys), len(keys[0]) if keys else 0
         for count in range(len(keys), 0, -1):
             conversation = self._marks.get(_whole(dialect, agent, every[: count * size]))
-            if conversation is not None and len(conversation.entries) == count and (
-                count < len(keys) or again or not conversation.answers
-            ):  # fmt: skip
+            if conversation is not None and (count < len(keys) or again or not conversation.answers):
                 return conversation
         for at in range(len(keys) - 1, 1, -1):  # trimmed: it goes on behind the newest two that a session has
             conversation = self._marks.get(_end(dialect, agent, keys[at - 2 : at]))
-            if conversation is not None and [entry.key for entry in conversation.entries[-2:]] == keys[at - 2 : at]:
+            if conversation is not None:
                 return conversation
         return None
 
     def mark(self, conversation: Conversation) -> None:
         """Let a conversation be found as it is now."""
-        keys, agent = [entry.key for entry in conversation.entries], conversation.session.agent_name
-        new = [_whole(conversation.dialect, agent, b"".join(keys))]
-        if len(keys) > 1 and conversation.answers == 0:
-            new.append(_end(conversation.dialect, agent, keys[-2:]))
-        self._marks |= dict.fromkeys(new, conversation)
-        marks = [*(mark for mark in self._of.get(id(conversation), ()) if mark not in new), *new]
-        self._forget(conversation, marks[:-MARKS_MAX])
-        self._of[id(conversation)] = marks[-MARKS_MAX:]
+        self.drop(conversation)
+        dialect, agent = conversation.dialect, conversation.session.agent_name
+        keys = [entry.key for entry in conversation.entries]
+        answered = max((count for count, entry in enumerate(conversation.entries, 1) if entry.is_answer), default=0)
+        counts = {len(keys)} if conversation.answers else {len(keys), answered} - {0}
+        marks = [_whole(dialect, agent, b"".join(keys[:count])) for count in counts]
+        if not conversation.answers:
+            marks += [_end(dialect, agent, keys[count - 2 : count]) for count in counts if count > 1]
+        self._marks |= dict.fromkeys(marks, conversation)
+        self._of[id(conversation)] = marks
 
     def drop(self, conversation: Conversation) -> None:
         """Know a conversation no more."""
-        self._forget(conversation, self._of.pop(id(conversation), ()))
-
-    def _forget(self, conversation: Conversation, marks: Sequence[bytes]) -> None:
-        for mark in marks:
+        for mark in self._of.pop(id(conversation), ()):
             if self._marks.get(mark) is conversation:
                 del self._marks[mark]
 

@@ -77,7 +77,8 @@ def entries(messages: Iterable[Message], own: Collection[str], ours: set[str]) -
             continue
         if message.get("role") == "user" and made and waiting:
             made[-1], waiting = _with(made[-1], waiting, ours), []
-        made.append(_with(Entry(_key(message), ()), [*waiting, message], ours))
+        is_answer = message.get("role", "assistant") == "assistant" and not kind.endswith("_output")
+        made.append(_with(Entry(_key(message), (), is_answer=is_answer), [*waiting, message], ours))
         waiting = []
     if waiting and made:
         made[-1] = _with(made[-1], waiting, ours)
@@ -86,7 +87,7 @@ def entries(messages: Iterable[Message], own: Collection[str], ours: set[str]) -
 
 def _with(entry: Entry, messages: Sequence[Message], ours: set[str]) -> Entry:
     hides = any(text(message.get("call_id")) in ours for message in messages)
-    return Entry(entry.key, (*entry.messages, *messages), hidden=entry.hidden or hides)
+    return Entry(entry.key, (*entry.messages, *messages), entry.hidden or hides, entry.is_answer)
 
 
 def _parts(content: object) -> list[str]:
