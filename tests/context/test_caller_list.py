@@ -5,6 +5,9 @@ from __future__ import annotations
 import copy
 import itertools
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import assume, given
@@ -298,16 +301,6 @@ def test_a_list_with_nothing_in_common_must_say_so(memory):
     assert len(memory.session("s").messages()) == 6
 
 
-def test_a_new_process_with_the_trimmed_list_goes_on(memory):
-    """A process that has only the trimmed list appends what is new in it, and the window is the trimmed one."""
-    messages = [SYSTEM, *turns(0, 6)]
-    memory.session("s").window(50_000, pull=False).request(messages)
-    resumed = memory.session("s").window(50_000, pull=False)
-    request = resumed.request([SYSTEM, *messages[-2:], user("go on")])
-    assert memory.session("s").messages() == [*messages, user("go on")]
-    assert "question 4" not in json.dumps(request.body)
-
-
 def test_two_windows_of_two_sessions_never_mix(memory):
     """Lists that are equal but for their end, given to two sessions in turns, stand in each session once."""
     windows = {name: memory.session(name).window(50_000, pull=False) for name in "ab"}
@@ -356,3 +349,41 @@ def test_what_is_added_between_lists_is_known_without_reading_the_session_again(
     assert [event.text for event in events].count("question 8") == 1
     assert [event.text for event in events if REPLACES in event.meta] == ["question 1, mended"]
     assert len([event for event in events if event.kind in (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE)]) == 19
+
+
+FORMATS = ["openai-chat", "openai-responses", "anthropic"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_list_that_two_handles_give_in_turn_stands_in_the_log_once(tmp_path, name):
+    """Two processes that go on with one session append each message once, also where the list was trimmed between."""
+    with Memory.open(tmp_path / "store") as here, Memory.open(tmp_path / "store") as there:
+        windows = [each.session("s").window(50_000, format=name, pull=False) for each in (here, there)]
+        said, messages = [], []
+        for number in range(8):
+            said += turns(number, number + 1)
+            messages = [*(messages[2:] if number % 3 == 2 else messages), *said[-2:]]
+            windows[number % 2].sync(copy.deepcopy(messages[:-1]))
+            windows[number // 2 % 2].sync(copy.deepcopy(messages))
+        windows[0].add([user("added here")])
+        windows[1].sync([*messages, user("added here"), agent("seen there")])
+        assert here.session("s").messages() == [*said, user("added here"), agent("seen there")]
+        shown = [window.request().body for window in windows]
+        assert shown[0] == shown[1]
+        assert here.verify().ok
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_list_that_two_processes_give_at_once_stands_in_the_log_once(tmp_path, name):
+    """Of two processes that are given the same new messages at the same moment, only one appends them."""
+    with Memory.open(tmp_path / "store") as memory:
+        arguments = [sys.executable, str(Path(__file__).with_name("list_process.py")), str(tmp_path / "store"), name]
+        processes = [subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
+        for size in range(2, 21, 2):
+            for process in processes:
+                process.stdin.write(json.dumps(turns(0, size)).encode() + b"\n")
+                process.stdin.flush()
+            assert [process.stdout.readline() for process in processes] == [b"ok\n"] * 2
+        assert [process.communicate()[0] for process in processes] == [b""] * 2
+        assert memory.session("s").messages() == turns(0, 20)
+        assert memory.verify().ok

@@ -29,7 +29,8 @@ def test_a_closed_turn_is_a_unit_and_the_newest_user_message_and_steps_are_in_no
 
 
 @pytest.mark.parametrize(
-    ("letters", "expected"), [("ua u", [[1, 2]]), ("ua uacr", [[1, 2]]), ("u", []), ("uacracr", [])]
+    ("letters", "expected"),
+    [("ua u", [[1, 2]]), ("ua uacr", [[1, 2]]), ("u", []), ("uacracr", []), ("uac+r+aacracr", [])],
 )
 def test_a_newest_turn_of_few_steps_stays_whole(letters, expected):
     """With two steps or fewer, nothing of the newest turn is in a unit."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from math import log2
 
 import pytest
@@ -91,33 +90,6 @@ def test_the_receipts_add_up_to_what_left(long_session):
     totals = receipts[-1].totals
     assert totals.drawn >= len(receipts)
     assert totals.recalled == totals.expanded == totals.drawn
-
-
-def test_successive_prompts_share_their_beginning(tmp_path):
-    """Between two compactions each prompt begins with the one before it, but for the volatile end of that one."""
-    with Memory.open(tmp_path / "store") as memory:
-        window = memory.session("s").window(Budget(4_000, hot_turns=2), format="anthropic")
-        window.set_task(goal="ship it")
-        before, shared = None, []
-        for turn in range(40):
-            window.add([{"role": "user", "content": f"step {turn}"}])
-            request = window.request(system="You are careful.")
-            text = _as_cached(request.body)
-            if before is not None and request.receipt is None:
-                common = next(at for at, (a, b) in enumerate(zip(before, text, strict=False)) if a != b)
-                shared.append(common / len(before))
-            before = text
-            window.add([{"role": "assistant", "content": f"done {turn} " + "x" * 100}])
-            assert str(request.body).count("cache_control") <= 4
-            assert check.faults(request.body, "anthropic") == ()
-        assert len(shared) > 20
-        assert sorted(shared)[len(shared) // 10] > 0.5
-
-
-def _as_cached(body):
-    """Write a body in the order in which the provider's cache sees it."""
-    text = json.dumps([body["tools"], body["system"], body["messages"]])
-    return text.replace(', "cache_control": {"type": "ephemeral"}', "")
 
 
 def test_two_thousand_parallel_calls_leave_together_or_stay(tmp_path):

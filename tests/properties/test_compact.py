@@ -179,7 +179,7 @@ def test_nothing_left_that_could_have_stayed(script, budget):
 @settings(max_examples=150, deadline=None)
 @given(steps, budgets)
 def test_what_is_protected_never_leaves(script, budget):
-    """System, persona, the newest user message and the newest steps stay."""
+    """System, persona, the newest user message and the newest steps stay; whose a message is, its first part says."""
     for before, made, _ in played(script, budget):
         gone = {item.position for departure in made.leaves for item in departure.items}
         if not before.items:
@@ -189,10 +189,11 @@ def test_what_is_protected_never_leaves(script, budget):
         agents = {Kind.AGENT_MESSAGE, Kind.REASONING, Kind.TOOL_CALL}
         stay = {item.position for item in before.items if item.kind in (Kind.SYSTEM, Kind.PERSONA)}
         stay |= {item.position for item in users[-1:]} | {before.items[-1].position}
+        heads = [item for item in newest if not item.part]
         runs = [
             here.position
-            for back, here in zip([None, *newest], newest, strict=False)
-            if here.kind in agents and (back is None or back.kind not in agents) and not here.part
+            for back, here in zip([None, *heads], heads, strict=False)
+            if here.kind in agents and (back is None or back.kind not in agents)
         ]
         stay |= {item.position for item in newest if runs and item.position >= runs[-STEPS_KEPT:][0]}
         assert not stay & gone

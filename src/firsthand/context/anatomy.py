@@ -183,27 +183,13 @@ def make(
         InvalidArgument: the shares do not sum to ``sent``, or a field is out of its range.
     """
     return Anatomy(
-        session=session,
-        call=call,
-        turn=turn,
-        turn_id=turn_id,
-        cycle=window.cycle,
-        budget_tokens=budget.tokens_max,
-        bytes=len(sent),
-        sha256=hashlib.sha256(sent).hexdigest(),
+        session=session, call=call, turn=turn, turn_id=turn_id, cycle=window.cycle, budget_tokens=budget.tokens_max,
+        bytes=len(sent), sha256=hashlib.sha256(sent).hexdigest(),
         shares=tuple(share for share in together(shares) if share.bytes or share.tokens),
-        events=len(window.items),
-        markers=tuple(marker.pointer for marker in window.markers),
-        through=window.through,
-        receipt=receipt,
-        format=format,
-        model=model,
-        counter=counter,
-        topic=topic,
-        transition=transition,
-        recalls=recalls,
-        expands=expands,
-    )
+        events=len(window.items), markers=tuple(marker.pointer for marker in window.markers), through=window.through,
+        receipt=receipt, format=format, model=model, counter=counter, topic=topic, transition=transition,
+        recalls=recalls, expands=expands,
+    )  # fmt: skip
 
 
 # as bytes ------------------------------------------------------------------------------------------

@@ -296,7 +296,7 @@ def _shared(room: int, heads: Sequence[int], bodies: Sequence[int]) -> tuple[int
 
 def _hit_line(hit: Hit, session: str) -> str:
     """Write what a hit is, in few tokens: a dozen of these lines stand in an answer of two thousand."""
-    place = f"turn {hit.turn}" if hit.session == session else _place(hit.session, hit.turn, own=False)
+    place = f"turn {hit.turn}" if hit.session == session else _place(hit.session, hit.turn)
     words = [hit.pointer, _about(hit.time, hit.kind, hit.agent or hit.origin), place, hit.trust]
     ranges = [span.partition("@")[2] for span in hit.spans]
     if ranges and ranges != [f"0-{hit.size_bytes}"]:
@@ -314,7 +314,7 @@ def _said_line(hit: Hit, session: str, above: Collection[str]) -> str:
     """Write when the user said something, and what the ledger says of it."""
     if hit.pointer in above:
         return f"{clock(hit.time)}  the one above that ends in {hit.pointer[-6:]}"
-    place = f"turn {hit.turn}" if hit.session == session else _place(hit.session, hit.turn, own=False)
+    place = f"turn {hit.turn}" if hit.session == session else _place(hit.session, hit.turn)
     return f"{hit.pointer}  {clock(hit.time)}  {place}{_replaced(hit)}"
 
 
@@ -340,15 +340,15 @@ def _replaced(hit: Hit) -> str:
 
 def _facts(event: Event) -> str:
     about = _about(event.time, event.kind, event.agent or event.origin)
-    return f"{about}  {_place(event.session, event.turn, False)}  {event.trust}"
+    return f"{about}  {_place(event.session, event.turn)}  {event.trust}"
 
 
 def _about(time: Moment | None, kind: Kind, who: str) -> str:
     return f"{clock(time)}  {kind}{f' by {shown(who)}' if who else ''}"
 
 
-def _place(session: str, turn: int, own: bool) -> str:
-    return f"session {shown(session)}{' (this one)' if own else ''}  turn {turn}"
+def _place(session: str, turn: int) -> str:
+    return f"session {shown(session)}  turn {turn}"
 
 
 def _size(media: str, size_bytes: int) -> str:

@@ -234,9 +234,14 @@ def digest(message: Mapping[str, Any]) -> bytes:
 
 
 def append(
-    session: SessionLog, messages: Sequence[Mapping[str, Any]], format: str, changes: Changes | None = None  # noqa: A002
+    session: SessionLog, messages: Sequence[Mapping[str, Any]], format: str, changes: Changes | None = None,  # noqa: A002
+    through: int | None = None,
 ) -> list[Known]:  # fmt: skip
-    """Append what is new in a list, each message at its place; without changes, all of it behind what there is."""
+    """Append what is new in a list, each message at its place; without changes, all of it behind what there is.
+
+    Raises:
+        StaleExpectation: the session does not end at ``through``.
+    """
     places = changes.places if changes is not None else ()
     new = [*(messages[place.index] for place in places), *messages[changes.new if changes is not None else 0 :]]
     if not new:
@@ -246,7 +251,7 @@ def append(
     now = moment.now()
     drafts = [*drafts_of(session, new[:before], format), *drafts_of(session, new[before:], format, time=now)]
     drafts[: len(places)] = _placed(session, drafts, places)
-    appended = append_drafts(session, drafts)
+    appended = append_drafts(session, drafts, through)
     ends = [(events[0], events[-1]) for events in appended]
     return [
         Known(None, _role(message), first.id, last.id, first.position, last.position)

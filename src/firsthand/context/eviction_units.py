@@ -149,7 +149,7 @@ class _Cut:
     def _read(self, items: Sequence[Item], newest: int) -> None:
         groups, links, cut, turns = self.groups, self.links, self.cut, self.turns
         whole: dict[int, int] = {}  # group of each turn that is not cut, and the latest step of each that is
-        by_agent: dict[int, bool] = {}  # whether the latest message of a cut turn was the agent's
+        by_agent: dict[int, bool] = {}  # whether the latest message of a cut turn was the agent's, by its first part
         calls: dict[str, int] = {}
         orphans: list[int] = []
         agent_steps: list[int] = []  # where the newest turn's steps begin
@@ -174,7 +174,7 @@ class _Cut:
                     turns.append(turn)
             elif call >= 0 and items[call].turn == turn:
                 group = groups[call]
-                by_agent[turn] = False
+                by_agent[turn] = by_agent.get(turn, False) and item.part > 0
             elif group < 0 or (not item.part and not (_BY_AGENT[kind] and by_agent[turn])):
                 group = whole[turn] = len(turns)
                 turns.append(turn)

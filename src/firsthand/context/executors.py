@@ -351,14 +351,9 @@ def _delegation(first: Event, task: str) -> Draft | None:
 def _result(text: str, identifier: str, meta: Mapping[str, Any]) -> Draft:
     origin = f"tool:{meta['tool']}" if meta.get("tool") else "tool"
     return Draft(
-        Kind.TOOL_RESULT,
-        to_bytes(text),
-        meta=meta,
-        origin=origin,
-        trust=Trust.UNTRUSTED,
-        time=moment.now(),
+        Kind.TOOL_RESULT, to_bytes(text), meta=meta, origin=origin, trust=Trust.UNTRUSTED, time=moment.now(),
         id=identifier,
-    )
+    )  # fmt: skip
 
 
 def _has(space: Space, identifier: str) -> bool:

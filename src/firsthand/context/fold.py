@@ -71,6 +71,8 @@ class Fold:
         self.reader, self.namespace, self.session = reader, namespace, session
         self.budget, self.counter, self._shed = budget, counter, shed
         self.faults: dict[int, str] = {}
+        self.own: set[str] = set()  # first events of messages that this handle appended and has not read yet
+        self.others = False  # another handle appended messages
         self._clear()
 
     def _clear(self) -> None:
@@ -201,6 +203,7 @@ class Fold:
             return
         if event.kind in HISTORY:
             self._enter(event)
+            self._note_writer(event)
         self._note_accesses(event)
         try:
             self.task = task_observer.observe(self.task, event)
@@ -230,6 +233,10 @@ class Fold:
         self._items[event.id] = item_of(entry)
         if BEHIND in event.meta:
             self._put_in_order()
+
+    def _note_writer(self, event: Event) -> None:
+        self.others |= self._is_open and event.id not in self.own and bool(event.meta.get("format"))
+        self.own.discard(event.id)
 
     def _is_shown(self, event: Event) -> bool:
         """Say whether what a message replaces stands in the window, or of its further parts the first."""

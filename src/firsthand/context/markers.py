@@ -76,17 +76,9 @@ def _marker(departure: Departure) -> Marker:
     times = [item.time for item in items if item.time is not None]
     turns = [item.turn for item in items]
     return Marker(
-        first=first.id,
-        last=last.id,
-        first_position=first.position,
-        last_position=last.position,
-        first_turn=min(turns),
-        last_turn=max(turns),
-        start=earliest(times),
-        end=latest(times),
-        events=len(items),
-        tokens=sum([item.tokens for item in items]),
-    )
+        first.id, last.id, first.position, last.position, min(turns), max(turns), earliest(times), latest(times),
+        len(items), sum([item.tokens for item in items]),
+    )  # fmt: skip
 
 
 _POSITION = attrgetter("position")

@@ -49,7 +49,7 @@ class _Search:
             first[event.session] = min(event.position, first.get(event.session, event.position))
         for session, position in sorted(first.items()):
             for kind in (Kind.RECEIPT, Kind.TASK_STATE, Kind.ANATOMY):
-                for event in self._readable(session, position, kind):
+                for event in readable(self._space, session, position, kind):
                     if not event.erased and event.id not in self._erased and self._quotes(event):
                         yield event.id
         after = min(self._positions, default=0)
@@ -64,14 +64,11 @@ class _Search:
 
     def _answers(self, after: int, pointers: Collection[str]) -> Iterator[str]:
         """Find answers of recall and expand, in any session, that show one of the events or notes that go."""
-        for event in self._readable(None, after, Kind.TOOL_RESULT) if pointers else ():
+        for event in readable(self._space, None, after, Kind.TOOL_RESULT) if pointers else ():
             if event.meta.get(INJECTED) is True and not event.erased and event.id not in self._erased:
                 text = self._space.expand(f"fh:{event.id}").decode("utf-8", "replace")
                 if any(name in text for name in pointers):
                     yield event.id
-
-    def _readable(self, session: str | None, after: int, kind: Kind) -> Iterator[Event]:
-        return readable(self._space, session, after, kind)
 
     def _quotes(self, event: Event) -> bool:
         """Say whether a receipt, task state or anatomy repeats words of one of the events, which nobody else says."""

@@ -320,13 +320,8 @@ def _rest_out(rest: Rest) -> list[int]:
 
 
 def _reflection_out(reflection: Reflection) -> list[Any]:
-    return [
-        reflection.drawn,
-        reflection.recalled,
-        reflection.expanded,
-        [[miss.id, miss.string] for miss in reflection.missed],
-        reflection.seconds,
-    ]
+    missed = [[miss.id, miss.string] for miss in reflection.missed]
+    return [reflection.drawn, reflection.recalled, reflection.expanded, missed, reflection.seconds]
 
 
 def _reflection_in(drawn: Any, recalled: Any, expanded: Any, missed: Any, seconds: Any) -> Reflection:
@@ -346,28 +341,16 @@ _MARKER_NUMBERS = (
 
 
 def _marker_out(marker: Marker) -> list[Any]:
-    return [
-        marker.first,
-        marker.last,
-        _moment_out(marker.start),
-        _moment_out(marker.end),
-        [getattr(marker, name) for name in _MARKER_NUMBERS],
-        [[hint.term, hint.position, hint.score] for hint in marker.hints],
-    ]
+    numbers = [getattr(marker, name) for name in _MARKER_NUMBERS]
+    hints = [[hint.term, hint.position, hint.score] for hint in marker.hints]
+    return [marker.first, marker.last, _moment_out(marker.start), _moment_out(marker.end), numbers, hints]
 
 
 def _marker_in(first: Any, last: Any, start: Any, end: Any, numbers: Any, hints: Any) -> Marker:
     named = {name: _number(number) for name, number in zip(_MARKER_NUMBERS, _list(numbers), strict=True)}
-    return Marker(
-        first=_text(first),
-        last=_text(last),
-        start=_moment_in(start),
-        end=_moment_in(end),
-        hints=tuple(
-            Hint(_text(term), _number(position), _real(score)) for term, position, score in map(_list, _list(hints))
-        ),
-        **named,
-    )
+    read = (Hint(_text(term), _number(position), _real(score)) for term, position, score in map(_list, _list(hints)))
+    times = _moment_in(start), _moment_in(end)
+    return Marker(_text(first), _text(last), start=times[0], end=times[1], hints=tuple(read), **named)
 
 
 def _moment_out(moment: Moment | None) -> list[int] | None:

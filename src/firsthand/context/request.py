@@ -18,8 +18,8 @@ from firsthand.context.anatomy import Anatomy
 from firsthand.context.ledger_view import markers_of, task_of
 from firsthand.context.receipt import Receipt
 from firsthand.context.task_state import TaskState
-from firsthand.errors import FormatError
-from firsthand.event import PART, Event, Kind
+from firsthand.errors import FormatError, InvalidArgument
+from firsthand.event import PART, Event, Kind, to_bytes
 from firsthand.formats import canonical
 from firsthand.formats.compose import compose
 from firsthand.formats.pieces import Composed, Entry, Piece
@@ -69,21 +69,16 @@ def compose_from(fold: Fold, format: str, pull: Sequence[Tool], effect: Effect) 
     """Compose the prompt of a fold as it is now, its markers and task state as the ledger leaves them."""
     tools: list[dict[str, Any]] = [*_own_tools(fold), *schemas(pull, format)]
     return compose(
-        [*_entries(fold, format, effect)],
-        format,
-        system=[*_system(fold, effect)],
-        tail=[*_tail(fold, effect)],
-        tools=tools,
-        tools_tokens=overhead_of_tools(fold, tools),
-    )
+        [*_entries(fold, format, effect)], format, system=[*_system(fold, effect)], tail=[*_tail(fold, effect)],
+        tools=tools, tools_tokens=overhead_of_tools(fold, tools),
+    )  # fmt: skip
 
 
 def overhead(fold: Fold, format: str, pull: Sequence[Tool], effect: Effect, task: TaskState) -> int:  # noqa: A002
     """Count the tokens of a prompt beside items and markers, with a task state as it is shown, or will be."""
     tools = [*_own_tools(fold), *schemas(pull, format)]
-    return overhead_of_tools(fold, tools) + sum(
-        piece.tokens for piece in (*_task(fold, task, effect), *_tail(fold, effect))
-    )
+    beside = (*_task(fold, task, effect), *_tail(fold, effect))
+    return overhead_of_tools(fold, tools) + sum(piece.tokens for piece in beside)
 
 
 def overhead_of_tools(fold: Fold, tools: Sequence[Mapping[str, Any]]) -> int:
@@ -175,3 +170,26 @@ def _piece(entry: Shown, name: str) -> Piece:
 
 def _marker(marker: Marker) -> Entry:
     return Entry(None, (Piece(Kind.NOTE, marker.text, tokens=marker.text_tokens, name=parts.MARKERS),))
+
+
+def tools_json(tools: Sequence[Mapping[str, Any]]) -> bytes:
+    """Write the caller's tool schemas as they are kept."""
+    try:
+        return to_bytes(json.dumps([*tools], ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidArgument(f"tools are schemas in the provider's form, as JSON objects: {error}") from error
+
+
+def listed(tools: Sequence[Mapping[str, Any]] | None) -> Sequence[Mapping[str, Any]]:
+    """Give the caller's tool schemas, none for None."""
+    if tools is not None and (isinstance(tools, str) or not isinstance(tools, Sequence)):
+        raise InvalidArgument(f"tools are a list of schemas in the provider's form; got {tools!r:.60}")
+    return tools or ()
+
+
+def name_of(tool: object) -> str:
+    """Give the name of a tool's schema, in whichever provider's form."""
+    if not isinstance(tool, dict):
+        raise InvalidArgument(f"a tool is its schema in the provider's form, a dictionary; got {tool!r:.60}")
+    inner = tool.get("function")
+    return str(tool.get("name") or (inner.get("name") if isinstance(inner, dict) else ""))

@@ -149,15 +149,25 @@ def drafts_of(
     return [[_in_format(draft, format, key, time, session.agent_name) for draft in record.drafts] for record in records]
 
 
-def append_drafts(session: SessionLog, messages: Sequence[Sequence[Draft]]) -> list[list[Appended]]:
-    """Append the drafts of messages, each message in one transaction; all together while they are few."""
+def append_drafts(
+    session: SessionLog, messages: Sequence[Sequence[Draft]], through: int | None = None
+) -> list[list[Appended]]:
+    """Append the drafts of messages, each message in one transaction; all together while they are few.
+
+    Raises:
+        StaleExpectation: the session does not end at ``through``, or grew between two transactions.
+    """
     groups: list[list[Draft]] = [[]]
     for drafts in messages:
         if len(groups[-1]) + len(drafts) > BATCH_EVENTS_MAX:
             groups.append([])
         groups[-1] += drafts
-    appended = iter([done for group in groups if group for done in session.space.append(group, session=session.name)])
-    return [[next(appended) for _ in drafts] for drafts in messages]
+    appended: list[Appended] = []
+    for group in filter(None, groups):
+        appended += session.space.append(group, session=session.name, expected_position=through)
+        through = None if through is None else appended[-1].position
+    each = iter(appended)
+    return [[next(each) for _ in drafts] for drafts in messages]
 
 
 def _bytes(content: Content) -> bytes | ByteSource:

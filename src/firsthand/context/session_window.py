@@ -12,9 +12,9 @@ anatomy in the log. A compaction is one event: the window is the old one or the 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from firsthand import formats, tokens
 from firsthand import window as parts
@@ -45,7 +45,17 @@ from firsthand.window import Budget, Item, Window
 from . import caller_list
 from .compaction import Compacted, compact, shed
 from .fold import Fold
-from .request import SYSTEM_PARTS, TAIL_PARTS, TASK_TOKENS_MAX, Request, compose_from, overhead
+from .request import (
+    SYSTEM_PARTS,
+    TAIL_PARTS,
+    TASK_TOKENS_MAX,
+    Request,
+    compose_from,
+    listed,
+    name_of,
+    overhead,
+    tools_json,
+)
 from .session_pack import Pack, pack
 
 TRIES_MAX = 20  # of a write that other writers of the session were quicker than
@@ -53,6 +63,7 @@ ANSWERED = frozenset({RECALL, EXPAND})
 ANSWER_TOKENS_MAX = 4_000  # of one recall or expand under a large budget
 ANSWER_AROUND_TOKENS = 24  # of the message around an answer
 FORMAT_EVENTS_MAX = 64  # a session's first events, among which its format is looked for
+T = TypeVar("T")
 
 
 class SessionWindow:
@@ -87,8 +98,8 @@ class SessionWindow:
         self._gone: frozenset[str] = frozenset()  # what the caller's list no longer has, until the next receipt
         limits = pull if isinstance(pull, PullLimits) else limits_of(size)
         self._pull = None if not pull else Pull(
-            space, session.name, limits, count=self._count, task=self._told_task, conditions=self._conditions,
-            agent=session.agent_name,
+            space, session.name, limits, count=self._count, task=self._told_task,
+            conditions=lambda: self.conditions, agent=session.agent_name,
         )  # fmt: skip
         self._topic = topics.Topic()
         self._unread: list[str] = []
@@ -191,15 +202,23 @@ class SessionWindow:
             FormatError: it cannot be told what in the list is new; or it is of another format.
         """
         plain = [_plain(message) for message in messages]
-        if self._given is None:
-            known = caller_list.known(self._fold.reader, self._space.namespace, self._session.name, self._format)
-            self._given = caller_list.CallerList(known)
-        changes = self._given.changes(plain, messages, anew=anew)
-        self._given.took(plain, changes, self._append(plain, changes), messages)
+        changes = self._written(lambda: self._take(plain, messages, anew=anew), "a list was compared with it")
         if changes.left:
             self._follow()
             gone = {at for known in changes.left for at in range(known.first_position, known.last_position + 1)}
             self._gone |= {item.id for item in self._fold.window.items if item.position in gone}
+
+    def _take(self, plain: list[dict[str, Any]], objects: Sequence[Any], *, anew: bool) -> caller_list.Changes:
+        """Append what is new in a list, if the session is still as it was read."""
+        through, given = self._fold.through, self._given
+        if given is None:
+            known = caller_list.known(self._fold.reader, self._space.namespace, self._session.name, self._format)
+            given = caller_list.CallerList(known)
+        changes = given.changes(plain, objects, anew=anew)
+        self._given = None  # until what is new of it stands in the log
+        given.took(plain, changes, self._append(plain, changes, through), objects)
+        self._given = given
+        return changes
 
     def request(
         self,
@@ -230,16 +249,7 @@ class SessionWindow:
         if messages is not None:
             self.sync(messages, anew=anew)
         self._give(tools, system, contributions or {})
-        for _ in range(TRIES_MAX):
-            self._follow()
-            try:
-                return self._request(model)
-            except StaleExpectation:  # somebody appended meanwhile: look again
-                continue
-        raise StaleExpectation(
-            f"session {self._session.name!r} grew {TRIES_MAX} times while its window was made; "
-            "other writers append to it without a pause: request again"
-        )
+        return self._written(lambda: self._request(model), "its window was made")
 
     def answer(self, message: Any) -> list[dict[str, Any]]:
         """Answer the calls of recall, expand, task and decide in a model's reply, as messages to append to the list.
@@ -307,31 +317,39 @@ class SessionWindow:
         Raises:
             InvalidArgument: there is no such field, or it is of another type.
         """
-        for _ in range(TRIES_MAX):
-            self._follow()
-            changed = tasks.changed(self._fold.task, **fields)
-            draft = Draft(Kind.TASK_STATE, tasks.to_json(changed), tasks.MEDIA, **_OURS)
-            try:  # a version must have seen all events before it
-                self._space.append([draft], session=self._session.name, expected_position=self._fold.through or None)
-            except StaleExpectation:  # somebody appended meanwhile: look again
-                continue
-            self._follow()
-            return self._fold.task
-        raise StaleExpectation(f"session {self._session.name!r} grew {TRIES_MAX} times while its task state was set")
+
+        def set_fields() -> None:
+            changed = tasks.to_json(tasks.changed(self._fold.task, **fields))
+            draft = Draft(Kind.TASK_STATE, changed, tasks.MEDIA, **_OURS)
+            # a version must have seen all events before it
+            self._space.append([draft], session=self._session.name, expected_position=self._fold.through or None)
+
+        self._written(set_fields, "its task state was set")
+        self._follow()
+        return self._fold.task
 
     def compact(self) -> Receipt | None:
         """Compact now, down to the low-water mark; None when nothing can leave."""
-        for _ in range(TRIES_MAX):
-            self._follow()
+
+        def compact() -> Receipt | None:
             made = self._compact(forced=True)
             if made is None:
                 return None
-            try:
-                self._write([made.task, made.draft], made)
-            except StaleExpectation:  # somebody appended meanwhile: look again
-                continue
+            self._write([made.task, made.draft], made)
             return made.receipt
-        raise StaleExpectation(f"session {self._session.name!r} grew {TRIES_MAX} times while it was compacted")
+
+        return self._written(compact, "it was compacted")
+
+    def _written(self, write: Callable[[], T], during: str) -> T:
+        """Follow the session and write what rests on it, again where another writer was quicker."""
+        for _ in range(TRIES_MAX):
+            self._follow()
+            with contextlib.suppress(StaleExpectation):
+                return write()
+        raise StaleExpectation(
+            f"session {self._session.name!r} grew {TRIES_MAX} times while {during}; "
+            "other writers append to it without a pause: do it again"
+        )
 
     # one request -------------------------------------------------------------------------------------
 
@@ -420,13 +438,14 @@ class SessionWindow:
     # what is given -----------------------------------------------------------------------------------
 
     def _append(
-        self, messages: list[dict[str, Any]], changes: caller_list.Changes | None = None
+        self, messages: list[dict[str, Any]], changes: caller_list.Changes | None = None, through: int | None = None
     ) -> list[caller_list.Known]:
         if not messages or (changes is not None and changes.new == len(messages) and not changes.places):
             return []
         name = self._format or self._settle(formats.detect(messages))
         ends = any(open_in(LedgerLog(self._space).decisions(), self._session.name))
-        appended = caller_list.append(self._session, messages, name, changes)
+        appended = caller_list.append(self._session, messages, name, changes, through)
+        self._fold.own |= {known.first for known in appended}
         if ends:  # what the model decided in the turn before may be in force now
             self._space.decided()
         return appended
@@ -462,7 +481,7 @@ class SessionWindow:
         if not texts and tools is None:
             return
         ours = {tool.name for tool in self._definitions()}
-        theirs = [_name(tool) for tool in _listed(tools)]
+        theirs = [name_of(tool) for tool in listed(tools)]
         if ours & {*theirs}:
             raise InvalidArgument(
                 f"the tools {', '.join(sorted(ours))} are the window's own; got one of the caller's named "
@@ -470,7 +489,7 @@ class SessionWindow:
             )
         wanted = {name: to_bytes(text) for name, text in texts.items()}
         if tools is not None:
-            wanted[parts.TOOLS] = _schemas(tools)
+            wanted[parts.TOOLS] = tools_json(tools)
         self._follow()
         drafts = [self._part(name, text) for name, text in wanted.items() if self._part_given(name) != text]
         if drafts:
@@ -494,6 +513,8 @@ class SessionWindow:
 
     def _follow(self) -> None:
         new = self._fold.follow()
+        if self._fold.others:  # another handle gave messages: the list is compared with all that the session has
+            self._given, self._fold.others = None, False
         if any(event.kind is Kind.ANATOMY for event in new):  # another handle made a request
             self._last = self._last_anatomy()
         for event in new:
@@ -532,9 +553,6 @@ class SessionWindow:
         left = f'What left last, and why: expand("{_address(self._fold.receipt_event)}").'
         return f"{text}\n{left}" if self._fold.receipt_event else text
 
-    def _conditions(self) -> Conditions:
-        return tasks.of_task(self._fold.task, self._session.name)
-
     def _visible(self) -> frozenset[str]:
         return frozenset(name for name, entry in self._fold.shown.items() if not entry.shortened)
 
@@ -558,27 +576,6 @@ def _plain(message: Any) -> dict[str, Any]:
         members: dict[str, Any] = dump_model(mode="json", exclude_none=True)
         return members
     raise FormatError(f"a message is an object with a role or a type; got {type(message).__name__}")
-
-
-def _schemas(tools: Sequence[Mapping[str, Any]]) -> bytes:
-    try:
-        return to_bytes(json.dumps([*tools], ensure_ascii=False, separators=(",", ":"), allow_nan=False))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidArgument(f"tools are schemas in the provider's form, as JSON objects: {error}") from error
-
-
-def _listed(tools: Sequence[Mapping[str, Any]] | None) -> Sequence[Mapping[str, Any]]:
-    if tools is not None and (isinstance(tools, str) or not isinstance(tools, Sequence)):
-        raise InvalidArgument(f"tools are a list of schemas in the provider's form; got {tools!r:.60}")
-    return tools or ()
-
-
-def _name(tool: object) -> str:
-    """Give the name of a tool's schema, in whichever provider's form."""
-    if not isinstance(tool, dict):
-        raise InvalidArgument(f"a tool is its schema in the provider's form, a dictionary; got {tool!r:.60}")
-    inner = tool.get("function")
-    return str(tool.get("name") or (inner.get("name") if isinstance(inner, dict) else ""))
 
 
 def limits_of(budget: Budget) -> PullLimits:

@@ -38,7 +38,7 @@ from .replica_folder import IDENTITY_FILE, ReplicaFolder, notice_of
 
 _T = TypeVar("_T")
 FRESH_S = 0.02
-"""Outside of `answering`, what other handles wrote is seen after so long; what this handle wrote, at once."""
+"""Outside of `answering`, what others wrote is seen after so long, or once this handle wrote or was refused."""
 ANSWER_S = 2.0
 """So long a question waits for a replica that is far behind; then its answer says so."""
 
@@ -139,23 +139,24 @@ class ReplicatedLog:
         """Append events to one session; on return they are on the engine's disk and can be found here."""
         self._check(namespace)
         options: dict[str, Any] = {"namespace": namespace, "session": session, "expected_position": expected_position}
-        return self._wrote(self._on_engine(lambda engine: engine.append(drafts, **options), again=_are_whole(drafts)))
+        return self._write(lambda engine: engine.append(drafts, **options), again=_are_whole(drafts))
 
     def append_group(self, groups: Sequence[DraftGroup], *, namespace: str) -> tuple[Appended, ...]:
         """Append events to several sessions in one transaction, all or none."""
         self._check(namespace)
         drafts = [draft for group in groups for draft in group.drafts]
-        return self._wrote(
-            self._on_engine(lambda engine: engine.append_group(groups, namespace=namespace), again=_are_whole(drafts))
-        )
+        return self._write(lambda engine: engine.append_group(groups, namespace=namespace), again=_are_whole(drafts))
 
     def submit(self, batches: object) -> tuple[Appended, ...]:
         """Append what was prepared before."""
-        return self._wrote(self._on_engine(lambda engine: engine.submit(batches)))
+        return self._write(lambda engine: engine.submit(batches))
 
-    def _wrote(self, appended: tuple[Appended, ...]) -> tuple[Appended, ...]:
-        self._followed = 0.0  # the next read follows; an event that is acknowledged does not fail for a replica
-        return appended
+    def _write(self, action: Callable[[PostgresLog], _T], *, again: bool = True) -> _T:
+        """Append on the engine; the next read follows, also to what another machine was quicker with."""
+        try:
+            return self._on_engine(action, again=again)
+        finally:
+            self._followed = 0.0  # an event that is acknowledged does not fail for a replica
 
     def erase(self, namespace: str, identifiers: Sequence[str], reason: str = "") -> Erasure:
         """Destroy the content of events on the engine, and here; other machines' replicas when they follow."""
