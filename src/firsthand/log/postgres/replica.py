@@ -285,8 +285,7 @@ class ReplicatedLog:
 
     def compared(self) -> Comparison:
         """Say that the store is another one, or why the replica was begun anew, until `accept_head` takes note."""
-        notices = map(notice_of, (self.home / IDENTITY_FILE, self.root))
-        return Comparison((), tuple(filter(None, notices)))
+        return Comparison((), tuple(filter(None, map(notice_of, (self.home / IDENTITY_FILE, self.root)))))
 
     def accept_head(self) -> tuple[Lack, ...]:
         """Take note of what `compared` says."""
