@@ -16,7 +16,7 @@ from firsthand.log.results import Appended
 from firsthand.notes.claim import Claim
 from firsthand.notes.writer import note
 from firsthand.space import Address
-from firsthand.tokens import TokenCounter
+from firsthand.tokens import CounterOrName
 from firsthand.value import short_repr
 from firsthand.window import Budget
 
@@ -47,7 +47,7 @@ class Session(SessionLog):
         budget: int | Budget,
         *,
         format: str | None = None,  # noqa: A002 - the package's word
-        counter: TokenCounter | str | None = None,
+        counter: CounterOrName | None = None,
         pull: bool | PullLimits = True,
     ) -> SessionWindow:
         """Open the session's context window: what the model will see, kept under a budget of tokens.

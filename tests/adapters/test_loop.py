@@ -11,6 +11,7 @@ import pytest
 from firsthand import Kind, Memory
 from firsthand.adapters.loop import Loop
 from firsthand.agents.faults import faults
+from firsthand.errors import StoreFailed
 
 CHAT = [
     {"role": "user", "content": "The port is 5433."},
@@ -105,6 +106,16 @@ def test_a_message_of_no_format_is_kept_beside_the_window(tmp_path):
         assert [fault.where for fault in faults(memory.path)] == ["record"]
 
 
+def test_a_result_is_named_by_its_call_whoever_appended_that(tmp_path):
+    """A result says only the id of its call; its origin is the tool's name, in another process too."""
+    for messages in (CHAT[:2], CHAT[2:]):
+        loop = made(tmp_path / "store")
+        loop.add(messages)
+        loop.close()
+    with Memory(tmp_path / "store", namespace="shop", embedder="none") as memory:
+        assert [event.origin for event in memory.events(kind=Kind.TOOL_RESULT)] == ["tool:grep"]
+
+
 def test_what_is_not_to_be_recorded_is_not(tmp_path):
     """A session that only listens appends nothing, and its list comes back as it is."""
     loop = made(tmp_path / "store", records=False)
@@ -146,3 +157,51 @@ def test_the_verbs_are_awaited(tmp_path):
     asyncio.run(main())
     with Memory(tmp_path / "store", namespace="shop", embedder="none") as memory:
         assert [event.text for event in memory.events(kind=Kind.USER_MESSAGE)][:9] == [*map(str, range(9))]
+
+
+class Gone:
+    """What stands in for the log of a store whose disk is gone."""
+
+    def __getattr__(self, name):
+        raise StoreFailed(f"the disk is gone: {name}")
+
+
+def turn(number):
+    """What is said in one turn, in order."""
+    ask = {"id": f"c{number}", "type": "function", "function": {"name": "grep", "arguments": "{}"}}
+    return [
+        {"role": "user", "content": f"question {number}"},
+        {"role": "assistant", "content": None, "tool_calls": [ask]},
+        {"role": "tool", "tool_call_id": f"c{number}", "content": f"result {number}"},
+        {"role": "assistant", "content": f"answer {number}"},
+    ]
+
+
+def given(loop, said, way):
+    """Have a framework say what is new in its list, which it keeps whole or cuts to the newest messages."""
+    new, kept = said[-1], said[-6:] if "cut" in way else said
+    if "replies" in way and new["role"] == "assistant":
+        loop.add([new])
+    elif "new" in way:
+        loop.add([new])
+        loop.compact(kept)
+    else:
+        (loop.compact if new["role"] == "user" else loop.sync)(kept)
+
+
+@pytest.mark.parametrize("way", ["list", "cut list", "new", "replies and list", "replies and cut list"])
+@pytest.mark.parametrize("outage", [range(7), range(5, 6), range(3, 14), range(9, 32)])
+def test_after_an_outage_the_log_has_everything_once_and_in_order(tmp_path, way, outage):
+    """Whatever the framework gives, and however, while its store fails stands in the log in the order it was said."""
+    said = []
+    with Memory(tmp_path / "store", namespace="shop", embedder="none") as memory:
+        loop, log = made(memory), memory.log
+        for number, message in enumerate(message for page in range(8) for message in turn(page)):
+            memory.log = Gone() if number in outage else log
+            said.append(message)
+            given(loop, said, way)
+        memory.log = log
+        loop.end()
+        assert (loop.unwritten, loop.faults != []) == ([], True)
+        assert memory.session("plain:s").messages() == said
+        assert memory.verify().ok

@@ -7,12 +7,14 @@ what it replies. The framework offers its agent the tool `read_page`, and recall
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import logging
 import os
 import re
 import resource
+import runpy
 import shutil
 import signal
 import tempfile
@@ -24,11 +26,14 @@ import pytest
 
 from firsthand import Kind, Memory
 from firsthand.errors import StoreFailed
+from firsthand.event import INJECTED
 from firsthand.tokens import estimate
 
 BUDGET_TOKENS = 16_000
 STEPS = 300
 RECALL = "recall"
+EARLIER = "On record from earlier"  # how the preamble begins
+EXAMPLES = Path(__file__).parents[2] / "examples"
 QUESTION = re.compile(r"^(?:Read the log, page \d+|What was the code of gate \d+\?)$", re.MULTILINE)
 ASKS_EVERY = 25  # so many turns apart, a turn asks for what left the window
 
@@ -193,7 +198,13 @@ class Gone:
 
 
 class LoopContract:
-    """The suite."""
+    """The suite.
+
+    Attributes:
+        example: the file of the adapter's example; empty without one.
+    """
+
+    example = ""
 
     def framework(self, store, *, namespace: str, agent: str, session: str, script: Script) -> Framework:
         """Give an agent of the framework whose memory is in ``store``, under a budget of `BUDGET_TOKENS`."""
@@ -214,8 +225,37 @@ class LoopContract:
             assert [text for text in logged if text.startswith(("Read the", "What"))] == [
                 question(number) for number in range(1, STEPS // 2 + 1)
             ]
+            results = memory.events(kind=Kind.TOOL_RESULT)
+            assert {event.origin for event in results} == {"tool:read_page", f"tool:{RECALL}"}
             assert len([*memory.agent("ada").own(Kind.EPISODE)]) == 1
             assert memory.verify().ok
+
+    def test_the_next_session_is_told_of_the_one_before(self, tmp_path):
+        """The episode comes once, before the question, and what that brings up is fenced; neither stands in the log."""
+        said = ["The staging gateway listens on port 5544.\nRead the log, page 1", "Read as step 2."]
+        said += ["Which port does the staging gateway listen on?\nRead the log, page 2", "Read as step 2."]
+        for session, asked in (("one", said[0]), ("two", said[2])):
+            script = Script()
+            framework = self.framework(tmp_path / "s", namespace="shop", agent="ada", session=session, script=script)
+            framework.turn(asked)
+            framework.end()
+        first = script.seen[0]
+        assert (script.wrong, first.count(EARLIER), first.count("<<firsthand ") > 1) == ([], 1, True)
+        assert first.index(EARLIER) < first.index("Which port")
+        assert "The staging gateway listens on port 5544." in first
+        with Memory(tmp_path / "s", namespace="shop", create=False, embedder="none") as memory:
+            kinds = Kind.USER_MESSAGE, Kind.AGENT_MESSAGE
+            events = [event for event in memory.events() if event.kind in kinds and not event.meta.get(INJECTED)]
+            assert [event.text for event in events if event.text] == said
+
+    def test_the_example_runs(self, tmp_path, capsys):
+        """The example prints what the memory gave back, and its store is whole."""
+        if self.example:
+            done = runpy.run_path(str(EXAMPLES / self.example))["run"](str(tmp_path / "s"))
+            asyncio.run(done) if asyncio.iscoroutine(done) else done
+            assert "recalled: worker w-4471 lost its disk /dev/nvme3n1" in capsys.readouterr().out
+            with Memory(tmp_path / "s", create=False, embedder="none") as memory:
+                assert (memory.verify().ok, memory.position > 20) == (True, True)
 
     def test_two_agents_of_two_namespaces_never_see_each_other(self, tmp_path):
         """What one was told is in nothing that the other is ever sent, and in no recall of its own."""
@@ -238,7 +278,7 @@ class LoopContract:
 
     @pytest.mark.parametrize("fault", ["no server", "no folder", "read only", "full", "damaged", "moved", "gone"])
     def test_a_store_that_fails_does_not_end_the_run(self, tmp_path, caplog, fault):
-        """Every turn is answered whatever becomes of the store; each fault is said, and no fault twice."""
+        """Every turn is answered whatever becomes of the store; each fault is said once, and to the model."""
         store, script = tmp_path / "store", Script(budget=None)
         if fault == "no folder":
             store.write_text("no folder")
@@ -253,6 +293,8 @@ class LoopContract:
         assert (script.wrong, len(script.requests)) == ([], 22)
         said = [record.getMessage() for record in caplog.records if record.name == "firsthand"]
         assert (said != [], len(said)) == (True, len(set(said)))
+        if fault in {"no server", "no folder"}:
+            assert re.search("memory is degraded|cannot be reached", script.seen[0])
 
     def _break(self, store, fault: str) -> None:
         match fault:

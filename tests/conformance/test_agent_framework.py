@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import runpy
-from pathlib import Path
 
 import pytest
 
@@ -128,6 +126,8 @@ class Talk:
 class TestProvider(LoopContract):
     """An agent under the contract."""
 
+    example = "agent_framework_agent.py"
+
     def framework(self, store, *, namespace, agent, session, script):
         provider = FirsthandProvider(store, namespace=namespace, agent=agent, budget=BUDGET_TOKENS)
         return Talk(provider, of_script(script), session)
@@ -142,26 +142,6 @@ def logged(store, session="s"):
 
 def history(talk):
     return talk.session.state["in_memory"]["messages"]
-
-
-def test_the_next_session_is_told_of_the_one_before(tmp_path):
-    """The episode stands behind the agent's instructions, what the message brings up at the end; neither is said."""
-    with FirsthandProvider(tmp_path / "s", agent="ada") as provider:
-        Talk(provider, Scripted("Noted.").client, "one").turn("The staging gateway listens on port 5544.")
-    with FirsthandProvider(tmp_path / "s", agent="ada") as provider:
-        model = Scripted("5544")
-        talk = Talk(provider, model.client, "two")
-        talk.turn("Which port does the staging gateway listen on?")
-        assert provider.faults == []
-    instructions = model.options[0]["instructions"]
-    assert instructions.startswith("Look after the workers.")
-    assert instructions.count("On record from earlier") == 1
-    assert "The staging gateway listens on port 5544." in model.texts(0)
-    assert "data and not instructions" in model.texts(0)
-    assert "5544." not in str([message.text for message in history(talk)])
-    assert [message["content"] for message in logged(tmp_path / "s", "two")] == [
-        "Which port does the staging gateway listen on?", "5544",
-    ]  # fmt: skip
 
 
 def test_the_history_keeps_every_message(tmp_path):
@@ -301,22 +281,3 @@ def test_what_would_put_the_history_behind_the_window_is_refused(tmp_path):
         talk = Talk(provider, Scripted("Done.").client, require_per_service_call_history_persistence=True)
         with pytest.raises(InvalidArgument, match="leave it out, or leave out FirsthandProvider"):
             talk.turn("Hello.")
-
-
-def test_a_store_that_cannot_be_opened_is_said(tmp_path):
-    """The messages go out as they came, and the model is told of the fault."""
-    (tmp_path / "s").write_text("no folder")
-    with FirsthandProvider(tmp_path / "s") as provider:
-        model = Scripted("Done.")
-        Talk(provider, model.client).turn("Hello.")
-        assert model.texts(0).startswith("Hello.")
-        assert "degraded" in model.texts(0)
-        assert provider.faults != []
-
-
-def test_the_example_runs(tmp_path, capsys):
-    """The example prints what the memory gave back, and its store is whole."""
-    example = Path(__file__).parents[2] / "examples" / "agent_framework_agent.py"
-    assert runpy.run_path(str(example))["run"](str(tmp_path / "s")) == 36
-    assert "recalled: worker w-4471 lost its disk /dev/nvme3n1" in capsys.readouterr().out
-    assert len(logged(tmp_path / "s", "workers")) == 36

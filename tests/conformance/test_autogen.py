@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import runpy
 from io import BytesIO
-from pathlib import Path
 
 import pytest
 
@@ -129,6 +127,8 @@ def made(store, *, session="s", agent="ada", tools=(read_page,), **options):
 class TestContext(LoopContract):
     """An agent under the contract."""
 
+    example = "autogen_agent.py"
+
     def framework(self, store, *, namespace, agent, session, script: Script):
         read = FunctionTool(read_page, description="Read a page of the log.")
         context = made(
@@ -147,22 +147,6 @@ def logged(folder, session="autogen:s"):
 
 def texts_of(messages):
     return "\n".join(str(message.content) for message in messages)
-
-
-def test_the_next_session_is_told_of_the_one_before(tmp_path):
-    """The preamble stands in a system message, what the user's message brings up behind it; neither is kept."""
-    first = Talk(made(tmp_path / "s", session="one"), scripted("Noted."))
-    first.turn("The staging gateway listens on port 5544.")
-    first.end()
-    model = scripted("5544")
-    second = Talk(made(tmp_path / "s", session="two"), model)
-    second.turn("Which port does the staging gateway listen on?")
-    second.end()
-    assert second.context.faults == []
-    assert (model.sent[0][0].content, model.sent[0][1].type) == (SYSTEM, "SystemMessage")
-    assert "On record from earlier" in model.sent[0][1].content
-    assert "The staging gateway listens on port 5544." in texts_of(model.sent[0])
-    assert logged(tmp_path / "s", "autogen:two") == ["Which port does the staging gateway listen on?", "5544"]
 
 
 def test_a_message_that_is_shown_whole_is_the_one_that_came(tmp_path):
@@ -291,11 +275,3 @@ def test_every_tool_answers_by_its_schema(tmp_path):
 
     assert "rings at nine" in asyncio.run(called())
     asyncio.run(context.close())
-
-
-def test_the_example_runs(tmp_path, capsys):
-    """The example prints what the memory gave back, and its store is whole."""
-    example = Path(__file__).parents[2] / "examples" / "autogen_agent.py"
-    runpy.run_path(str(example))["run"](str(tmp_path / "s"))
-    assert "recalled: worker w-4471 lost its disk /dev/nvme3n1" in capsys.readouterr().out
-    assert len(logged(tmp_path / "s", "autogen:workers")) == 27

@@ -92,6 +92,8 @@ class Talk:
 class TestMemory(LoopContract):
     """An agent under the contract, as far as CrewAI goes: each turn is a run of its own, so no window is compacted."""
 
+    example = "crewai_crew.py"
+
     def framework(self, store, *, namespace, agent, session, script: Script):
         memory = FirsthandMemory(store, session=session, agent=agent, namespace=namespace)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import runpy
-from pathlib import Path
 
 import pytest
 
@@ -142,6 +140,8 @@ class Talk:
 class TestPlugin(LoopContract):
     """An agent under the contract."""
 
+    example = "google_adk_agent.py"
+
     def framework(self, store, *, namespace, agent, session, script):
         plugin = FirsthandPlugin(store, namespace=namespace, agent=agent, budget=BUDGET_TOKENS)
         return Talk(plugin, of_script(script), session)
@@ -157,26 +157,6 @@ def logged(store, session, namespace="shop/u"):
 def sessions(store, namespace="shop/u"):
     with Memory(store, namespace=namespace, create=False) as memory:
         return sorted(session.name for session in memory.sessions())
-
-
-def test_the_next_session_is_told_of_the_one_before(tmp_path):
-    """The episode stands behind the agent's instruction, what the message brings up at the end; neither is said."""
-    first = Talk(FirsthandPlugin(tmp_path / "s", agent="ada"), Scripted(said("Noted.")).model, "one")
-    first.turn("The staging gateway listens on port 5544.")
-    first.end()
-    model = Scripted(said("5544"))
-    second = Talk(FirsthandPlugin(tmp_path / "s", agent="ada"), model.model, "two")
-    second.turn("Which port does the staging gateway listen on?")
-    assert second.plugin.faults == []
-    second.end()
-    instruction = model.sent[0].config.system_instruction
-    before, *preambles = instruction.split("On record from earlier")
-    assert ("Look after the workers." in before, len(preambles)) == (True, 1)
-    assert "The staging gateway listens on port 5544." in model.texts(0)
-    assert "data and not instructions" in model.texts(0)
-    assert [message["content"] for message in logged(tmp_path / "s", "two/keeper")] == [
-        "Which port does the staging gateway listen on?", "5544",
-    ]  # fmt: skip
 
 
 def test_the_session_of_adk_keeps_every_event(tmp_path):
@@ -412,12 +392,3 @@ def test_an_agent_with_an_output_schema_is_offered_no_tools(tmp_path):
     talk.turn("Give a page.")
     talk.end()
     assert (model.sent[0].config.tools or [], len(logged(tmp_path / "s", "s/keeper"))) == ([], 2)
-
-
-def test_the_example_runs(tmp_path, capsys):
-    """The example prints what the memory gave back, and its store is whole."""
-    example = Path(__file__).parents[2] / "examples" / "google_adk_agent.py"
-    assert runpy.run_path(str(example))["run"](str(tmp_path / "s")) == 36
-    assert "recalled: worker w-4471 lost its disk /dev/nvme3n1" in capsys.readouterr().out
-    with Memory(tmp_path / "s", create=False) as memory:
-        assert memory.verify().ok

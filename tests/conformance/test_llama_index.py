@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import runpy
-from pathlib import Path
 
 import pytest
 
@@ -89,6 +87,8 @@ class Talk:
 class TestMemoryBlock(LoopContract):
     """An agent under the contract, whose short-term memory LlamaIndex holds to its limit."""
 
+    example = "llama_index_agent.py"
+
     def framework(self, store, *, namespace, agent, session, script):
         block = FirsthandMemoryBlock(store, session_id=session, namespace=namespace, agent=agent)
         return Talk(block, of_script(script), session)
@@ -149,24 +149,6 @@ def test_the_run_s_input_is_said_once(tmp_path):
     assert logged(tmp_path / "s") == ["Ship the crate.", "Shipped."]
 
 
-def test_the_next_session_is_told_of_the_one_before(tmp_path):
-    """The block has the preamble and what the newest message brings up, fenced, and neither is logged as said."""
-    with FirsthandMemoryBlock(tmp_path / "s", session_id="one", agent="ada") as block:
-        memory = short_term(block)
-        memory.put_messages(said("The staging gateway listens on port 5544."))
-        memory.put_messages(said("Noted.", role="assistant"))
-        memory.get()
-    with FirsthandMemoryBlock(tmp_path / "s", session_id="two", agent="ada") as block:
-        memory = short_term(block)
-        memory.put_messages(said("Which port does the staging gateway listen on?"))
-        system, *rest = memory.get()
-        assert ("On record from earlier" in system.content, len(rest)) == (True, 1)
-        assert "The staging gateway listens on port 5544." in system.content
-        assert "data and not instructions" in system.content
-        assert block.faults == []
-    assert logged(tmp_path / "s", "llama-index:two") == ["Which port does the staging gateway listen on?"]
-
-
 def test_what_is_cut_is_cut_whole(tmp_path):
     """Too long by little, what was brought up goes and the preamble stays; by much, nothing stays."""
     with FirsthandMemoryBlock(tmp_path / "s", session_id="one", agent="ada") as block:
@@ -198,24 +180,6 @@ def test_blocks_of_a_message_stand_in_the_log(tmp_path):
         assert user["content"][1]["image_url"]["url"] == "https://example.com/a.png"
         assert (reply["reasoning_content"], reply["tool_calls"][0]["function"]["name"]) == ("a page", "read_page")
         assert result["tool_call_id"] == "c1"
-
-
-def test_a_store_that_cannot_be_opened_is_said(tmp_path):
-    """The block then says that the memory is degraded, and the agent goes on."""
-    (tmp_path / "s").write_text("no folder")
-    with FirsthandMemoryBlock(tmp_path / "s", session_id="s") as block:
-        memory = short_term(block)
-        memory.put_messages(said("Hello."))
-        assert "degraded" in memory.get()[0].content
-        assert block.faults != []
-
-
-def test_the_example_runs(tmp_path, capsys):
-    """The example prints what the memory gave back, and its store is whole."""
-    example = Path(__file__).parents[2] / "examples" / "llama_index_agent.py"
-    assert runpy.run_path(str(example))["run"](str(tmp_path / "s")) < 36
-    assert "recalled: worker w-4471 lost its disk /dev/nvme3n1" in capsys.readouterr().out
-    assert len(logged(tmp_path / "s", "llama-index:workers")) == 27
 
 
 def test_the_input_that_a_handoff_gives_again_is_recorded_once(tmp_path):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import runpy
-from pathlib import Path
 
 import pytest
 
 pytest.importorskip("agents.testing")
 
 from agents.memory import SessionSettings
+from agents.run_config import CallModelData, ModelInputData
 from agents.testing import ScriptedModel
 from loop_contract import BUDGET_TOKENS, LoopContract, Script, read_page
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
@@ -113,6 +112,8 @@ class LoopAgent:
 
 class TestSessionLoop(LoopContract):
     """An agent of the SDK under the contract."""
+
+    example = "openai_agents_agent.py"
 
     def framework(self, store, *, namespace, agent, session, script):
         ours = FirsthandSession(session, store, namespace=namespace, agent=agent, budget=BUDGET_TOKENS)
@@ -304,31 +305,6 @@ def scripted(*replies):
     return Responding(lambda _: [next(waiting)])
 
 
-def test_the_next_session_is_told_of_the_one_before(tmp_path):
-    """The instructions end with the preamble, the input with what the message brings up; no item holds either."""
-
-    async def steps():
-        async with FirsthandSession("monday", tmp_path / "s", agent="ada") as session:
-            agent = Agent(name="ada", instructions="Be brief.", model=scripted(message("Noted.")))
-            text = "The staging gateway listens on port 5544."
-            await Runner.run(agent, text, session=session, run_config=session.run_config())
-        async with FirsthandSession("tuesday", tmp_path / "s", agent="ada") as session:
-            model = scripted(message("5544"))
-            agent = Agent(name="ada", instructions="Be brief.", model=model, tools=[*session.tools])
-            question = "Which port does the staging gateway listen on?"
-            await Runner.run(agent, question, session=session, run_config=session.run_config())
-            assert session.faults == []
-            return model.seen[0], await session.get_items()
-
-    (instructions, sent), items = run(steps())
-    assert instructions.startswith("Be brief.\n\n<<firsthand")
-    assert "preamble, data and not instructions" in instructions
-    assert "The staging gateway listens on port 5544." in json.dumps(sent)
-    assert all(item.get("role") != "system" for item in sent)
-    assert [item["role"] for item in items] == ["user", "assistant"]
-    assert "5544." not in json.dumps(items)
-
-
 def test_the_callback_alone_recalls(tmp_path):
     """With the callback and no window what a message brings up stands before it, and is no item of the session."""
 
@@ -451,6 +427,8 @@ def test_a_store_that_fails_keeps_the_conversation(tmp_path):
         session = FirsthandSession("s", tmp_path / "s", agent="ada")
         await session.add_items([user("one"), user("two")])
         popped = await session.pop_item()
+        data = ModelInputData(input=[user("one"), user("three")], instructions=None)
+        await session.call_model_input_filter(CallModelData(data, Agent(name="ada"), None))  # of a streamed run
         await session.add_items([user("three")])
         items = await session.get_items()
         (tmp_path / "s").unlink()  # and now it can be made
@@ -463,13 +441,3 @@ def test_a_store_that_fails_keeps_the_conversation(tmp_path):
     assert (popped, items) == (user("two"), [user("one"), user("three")])
     assert again == [user("one"), user("three"), user("four")]
     assert faults
-
-
-def test_the_example_runs(tmp_path, capsys):
-    """The example prints what was recalled, keeps every item, and leaves a whole store."""
-    example = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "openai_agents_agent.py"))
-    items = run(example["run"](str(tmp_path / "s")))
-    assert len(items) == 36
-    assert "recalled: worker w-4471 lost its disk /dev/nvme3n1" in capsys.readouterr().out
-    with Memory(tmp_path / "s", create=False) as memory:
-        assert memory.verify().ok

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import runpy
-from pathlib import Path
 
 import pytest
 
@@ -91,6 +89,8 @@ class Talk:
 class TestCapability(LoopContract):
     """An agent under the contract."""
 
+    example = "pydantic_ai_agent.py"
+
     def framework(self, store, *, namespace, agent, session, script):
         capability = FirsthandCapability(store, namespace=namespace, agent=agent, budget=BUDGET_TOKENS)
         return Talk(capability, of_script(script), session)
@@ -113,25 +113,6 @@ class Scripted:
 def texts_of(messages):
     """Give all text of user's messages and tools."""
     return "\n".join(str(part.content) for message in messages for part in message.parts if hasattr(part, "content"))
-
-
-def test_the_next_conversation_is_told_of_the_one_before(tmp_path):
-    """The episode stands in the instructions behind the agent's own; what the message brings up stands at the end."""
-    with FirsthandCapability(tmp_path / "s", agent="ada") as first:
-        Talk(first, Scripted("Noted.").model, "one").turn("The staging gateway listens on port 5544.")
-    with FirsthandCapability(tmp_path / "s", agent="ada") as second:
-        model = Scripted("5544")
-        talk = Talk(second, model.model, "two")
-        talk.turn("Which port does the staging gateway listen on?")
-        assert second.faults == []
-    assert model.instructions[0].startswith("Look after the workers.")
-    assert model.instructions[0].count("On record from earlier") == 1
-    assert "The staging gateway listens on port 5544." in texts_of(model.sent[0])
-    assert "data and not instructions" in texts_of(model.sent[0])
-    assert "5544." not in texts_of(talk.history)  # the history has what was said alone
-    with Memory(tmp_path / "s", create=False) as memory:  # what was shown is not said once more
-        assert len([event for event in memory.events() if event.text.startswith("The staging gateway")]) == 1
-        assert memory.verify().ok
 
 
 def test_the_history_keeps_every_message(tmp_path):
@@ -262,23 +243,3 @@ def test_conversations_are_sessions_and_go_on_in_another_process(tmp_path):
         for event in memory.events(kind=Kind.USER_MESSAGE):
             asked.setdefault(event.session, []).append(event.text)
         assert sorted(asked.values()) == [["blue 0", "blue 1"], ["red 0", "red 1"]]
-
-
-def test_a_store_that_cannot_be_opened_is_said(tmp_path):
-    """Where no window can be made the messages go out as they came, and the model is told of the fault."""
-    (tmp_path / "s").write_text("no folder")
-    with FirsthandCapability(tmp_path / "s", agent="ada") as ours:
-        model = Scripted("Done.")
-        Talk(ours, model.model, "t").turn("Hello.")
-        assert texts_of(model.sent[0]).startswith("Hello.")
-        assert "degraded" in texts_of(model.sent[0])
-        assert ours.faults != []
-
-
-def test_the_example_runs(tmp_path, capsys):
-    """The example prints what the memory gave back, and its store is whole."""
-    example = Path(__file__).parents[2] / "examples" / "pydantic_ai_agent.py"
-    assert len(runpy.run_path(str(example))["run"](str(tmp_path / "s"))) == 36
-    assert "recalled: worker w-4471 lost its disk /dev/nvme3n1" in capsys.readouterr().out
-    with Memory(tmp_path / "s", create=False) as memory:
-        assert memory.verify().ok

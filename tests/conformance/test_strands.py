@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-import runpy
-from pathlib import Path
 
 import pytest
 
@@ -148,6 +146,8 @@ class Talk:
 class TestConversationManager(LoopContract):
     """An agent under the contract."""
 
+    example = "strands_agent.py"
+
     def framework(self, store, *, namespace, agent, session, script):
         manager = FirsthandConversationManager(
             store, session_id=session, namespace=namespace, agent=agent, budget=BUDGET_TOKENS
@@ -160,26 +160,6 @@ def logged(store, session="s"):
     with Memory(store, create=False) as memory:
         assert memory.verify().ok
         return memory.session(f"strands:{session}").messages()
-
-
-def test_the_next_session_is_told_of_the_one_before(tmp_path):
-    """The episode stands behind the system prompt, what the message brings up in its message; neither is said."""
-    with FirsthandConversationManager(tmp_path / "s", session_id="one", agent="ada") as manager:
-        Talk(manager, Scripted("Noted.").model).turn("The staging gateway listens on port 5544.")
-    with FirsthandConversationManager(tmp_path / "s", session_id="two", agent="ada") as manager:
-        model = Scripted("5544")
-        talk = Talk(manager, model.model)
-        talk.turn("Which port does the staging gateway listen on?")
-        assert manager.faults == []
-    assert model.systems[0].startswith("Look after the workers.\n")
-    assert model.systems[0].count("On record from earlier") == 1
-    (message,) = model.sent[0]
-    text = message["content"][-1]["text"]
-    assert ("listens on port 5544." in text, "data and not instructions" in text) == (True, True)
-    assert "5544." not in str(talk.agent.messages)
-    assert [message["content"] for message in logged(tmp_path / "s", "two")] == [
-        "Which port does the staging gateway listen on?", "5544",
-    ]  # fmt: skip
 
 
 def test_the_agent_keeps_every_message(tmp_path):
@@ -344,22 +324,3 @@ def test_a_tool_of_the_agents_own_keeps_its_name(tmp_path):
         assert manager.faults == []
     assert "recalled crate 7" in model.texts(1)
     assert [spec["name"] for spec in model.specs[0]] == ["recall", "expand", "task", "decide"]
-
-
-def test_a_store_that_cannot_be_opened_is_said(tmp_path):
-    """The messages go out as they came, and the model is told of the fault."""
-    (tmp_path / "s").write_text("no folder")
-    with FirsthandConversationManager(tmp_path / "s", session_id="s") as manager:
-        model = Scripted("Done.")
-        Talk(manager, model.model).turn("Hello.")
-        (message,) = model.sent[0]
-        assert (message["content"][0], "degraded" in message["content"][1]["text"]) == ({"text": "Hello."}, True)
-        assert manager.faults != []
-
-
-def test_the_example_runs(tmp_path, capsys):
-    """The example prints what the memory gave back, and its store is whole."""
-    example = Path(__file__).parents[2] / "examples" / "strands_agent.py"
-    assert runpy.run_path(str(example))["run"](str(tmp_path / "s")) == 36
-    assert "recalled: worker w-4471 lost its disk /dev/nvme3n1" in capsys.readouterr().out
-    assert len(logged(tmp_path / "s", "workers")) == 36

@@ -16,22 +16,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from itertools import groupby, takewhile
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from agent_framework import ChatMiddleware, Content, ContextProvider, FunctionTool, Message
 from pydantic_core import to_jsonable_python
 
 from firsthand import InvalidArgument, Memory
-from firsthand.adapters.chat_messages import OWN, as_key, calls_of, matched, reply
+from firsthand.adapters.chat_messages import Part, Written, restored, result, written
 from firsthand.adapters.loop import Loop, Loops
 from firsthand.context.tools import TOOLS
 from firsthand.formats.tool_definitions import Tool
 
 HOST = "agent-framework"
-
-Dicts = list[tuple[dict[str, Any], list[Any]]]
 
 
 class FirsthandProvider(Loops, ContextProvider):
@@ -80,7 +78,7 @@ class FirsthandProvider(Loops, ContextProvider):
         """Record the results that the run ended with."""
         messages = context.response.messages if context.response else []
         last = [*takewhile(lambda message: message.role == "tool", reversed(messages))]
-        await self._of(agent, session).awaited.add(_written(reversed(last)))
+        await self._of(agent, session).awaited.add(_messages(reversed(last)))
 
     def _of(self, agent: Any, session: Any) -> Loop:
         name = getattr(agent, "name", None)
@@ -95,7 +93,7 @@ class _Window(ChatMiddleware):
 
     async def process(self, context: Any, call_next: Callable[[], Awaitable[None]]) -> None:
         if (context.options or {}).get("conversation_id"):  # the service has the history: what is sent is new
-            await self.loop.awaited.add(_written(context.messages))
+            await self.loop.awaited.add(_messages(context.messages))
         else:
             context.messages = await self.loop.awaited.run(lambda loop: _fitted(loop, context))
         await call_next()
@@ -105,7 +103,7 @@ class _Window(ChatMiddleware):
             await self._recorded(context.result)
 
     async def _recorded(self, response: Any) -> Any:
-        await self.loop.awaited.add(_written(response.messages))
+        await self.loop.awaited.add(_messages(response.messages))
         return response
 
 
@@ -121,90 +119,49 @@ def _tool(tool: Tool, loop: Loop) -> FunctionTool:
 
 def _fitted(loop: Loop, context: Any) -> list[Any]:
     """Give the messages of a call under the budget, with what the session is told."""
-    options, came = context.options or {}, [pair for message in context.messages for pair in _dicts(message)]
-    tools = [
-        {"type": "function", "function": {
-            "name": tool.name, "description": tool.description, "parameters": tool.parameters()}}
-        for tool in options.get("tools") or () if isinstance(tool, FunctionTool) and tool.name not in OWN
-    ]  # fmt: skip
+    options, came = context.options or {}, [pair for message in context.messages for pair in _written(message)]
+    functions = [tool for tool in options.get("tools") or () if isinstance(tool, FunctionTool)]
+    tools = [Tool(function.name, function.description, function.parameters()) for function in functions]
     system = (options.get("instructions") or "").replace(loop.opening(), "")
-    return [*_restored(loop.fit([message for message, _ in came], tools=tools, system=system), context.messages, came)]
+    return _restored(loop.fit([message for message, _ in came], tools=tools, system=system), context.messages, came)
 
 
-def _written(messages: Any) -> list[dict[str, Any]]:
-    return [each for message in messages for each, _ in _dicts(message)]
+def _messages(messages: Any) -> list[dict[str, Any]]:
+    return [each for message in messages for each, _ in _written(message)]
 
 
-def _dicts(message: Any) -> Dicts:
-    """Write a message as the log has it, each result by itself, with the contents that it was written from."""
-    contents = [*message.contents]
-    if message.role == "assistant":
-        calls = [content for content in contents if content.type == "function_call"]
-        written = reply(
-            "".join(content.text or "" for content in contents if content.type == "text"),
-            [(call.call_id, call.name, _arguments(call.arguments)) for call in calls],
-            [content.text for content in contents if content.type == "text_reasoning"],
-            [_plain(content) for content in contents if content.type not in {"text", "function_call"}],
-        )
-        return [(written, contents)] if contents else []
-    results: Dicts = [(_result(content), [content]) for content in contents if content.type == "function_result"]
-    if not (others := [content for content in contents if content.type != "function_result"]):
-        return results
-    role = "system" if message.role == "system" else "user"
-    is_text = len(others) == 1 and others[0].type == "text"
-    return [*results, ({"role": role, "content": others[0].text if is_text else [*map(_item, others)]}, others)]
+def _written(message: Any) -> Written:
+    """Write a message as the log has it."""
+    role = message.role if message.role in {"assistant", "system"} else "user"
+    return written(role, [*map(_part, message.contents)])
 
 
-def _arguments(arguments: Any) -> str:
-    return arguments if isinstance(arguments, str) else json.dumps(arguments or {}, default=repr)
-
-
-def _result(content: Any) -> dict[str, Any]:
-    files = [_plain(item) for item in content.items or () if item.type != "text"]
-    written = {"role": "tool", "tool_call_id": content.call_id, "content": content.result or ""}
-    return written | ({"blocks": files} if files else {})
-
-
-def _item(content: Any) -> dict[str, Any]:
-    """Write a piece of a user's message."""
-    is_text = content.type == "text"
-    return {"type": "text", "text": content.text} if is_text else {"type": "file", "file": _plain(content)}
+def _part(content: Any) -> Part:
+    match content.type:
+        case "text":
+            return Part(content, text=content.text or "")
+        case "function_call":
+            is_text = isinstance(content.arguments, str)
+            arguments = content.arguments if is_text else json.dumps(content.arguments or {}, default=repr)
+            return Part(content, call=(content.call_id, content.name, arguments))
+        case "function_result":
+            files = [_plain(item) for item in content.items or () if item.type != "text"]
+            return Part(content, result=result(content.call_id, content.result or "", files))
+        case sort:
+            return Part(content, thought=content.text if sort == "text_reasoning" else None, plain=_plain(content))
 
 
 def _plain(content: Any) -> Any:
     return to_jsonable_python(content.to_dict(), bytes_mode="base64", fallback=repr)
 
 
-def _restored(sent: Sequence[Mapping[str, Any]], messages: Sequence[Any], came: Dicts) -> Iterator[Any]:
+def _result(content: Any, text: str) -> Any:
+    return Content.from_function_result(content.call_id, id=content.id, result=text)
+
+
+def _restored(sent: Sequence[Mapping[str, Any]], messages: Sequence[Any], came: Written) -> list[Any]:
     """Give the messages to send; results that follow each other are one message, as they came."""
-    known = {name: content for message, contents in came for name, content in _pieces(message, contents)}
     whole = {tuple(map(id, message.contents)): message for message in messages}
-    yield from (message for message in messages if message.role == "system")
-    pairs = matched((message for message in sent if message["role"] != "system"), came)
-    for is_result, group in groupby(pairs, lambda pair: pair[0]["role"] == "tool"):
-        pieces = [(message["role"], contents or _made(message, known)) for message, contents in group]
-        if is_result:
-            pieces = [("tool", [content for _, contents in pieces for content in contents])]
-        for role, contents in pieces:
-            yield whole.get(tuple(map(id, contents))) or Message(role, contents)
-
-
-def _pieces(message: Mapping[str, Any], contents: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-    """Name the contents of a message that one which the window made may show again."""
-    if message["role"] == "tool":
-        yield f"result {message['tool_call_id']}", contents[0]
-    elif message["role"] == "assistant":
-        yield from ((f"call {content.call_id}", content) for content in contents if content.type == "function_call")
-    else:
-        yield from ((as_key(_item(content)), content) for content in contents)
-
-
-def _made(message: Mapping[str, Any], known: Mapping[str, Any]) -> list[Any]:
-    """Write a message that the window made as contents, with those that came."""
-    content = message.get("content") or ""
-    if message["role"] == "tool":
-        result = known[f"result {message['tool_call_id']}"]
-        return [Content.from_function_result(result.call_id, id=result.id, result=content)]
-    pieces = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    texts = [known.get(as_key(piece)) or Content.from_text(piece.get("text", "")) for piece in pieces if content]
-    return [*texts, *(known[f"call {name}"] for name, _, _ in calls_of(message))]
+    system = [message for message in messages if message.role == "system"]
+    fitted = restored(sent, came, Content.from_text, _result)
+    return [*system, *(whole.get(tuple(map(id, each.parts))) or Message(each.role, each.parts) for each in fitted)]

@@ -34,13 +34,13 @@ from autogen_core.tools import BaseTool, FunctionTool
 from pydantic import BaseModel, ConfigDict
 
 from firsthand import Budget, Kind, Memory, Query
-from firsthand.adapters.chat_messages import OWN, calls_of, matched, newest, reply
+from firsthand.adapters.chat_messages import calls_of, matched, newest, reply, result
 from firsthand.adapters.loop import BUDGET, UNREACHABLE, Loop
 from firsthand.agents.agent_tools import REMEMBER_CHARACTERS_MAX, AgentTools
 from firsthand.context.tools import TOOLS
 from firsthand.errors import InvalidArgument
 from firsthand.formats.tool_definitions import Tool
-from firsthand.tokens import TokenCounter
+from firsthand.tokens import CounterOrName
 
 HOST = "autogen"
 
@@ -103,7 +103,7 @@ class FirsthandContext(_Session, ChatCompletionContext):
         agent: str = HOST,
         namespace: str | None = None,
         budget: int | Budget = BUDGET,
-        counter: TokenCounter | None = None,
+        counter: CounterOrName | None = None,
         tools: Sequence[BaseTool[Any, Any] | Callable[..., Any]] = (),
         system: str = "",
         initial_messages: Sequence[Any] = (),
@@ -115,7 +115,7 @@ class FirsthandContext(_Session, ChatCompletionContext):
             session: its name; ``autogen:SESSION`` in the log.
             agent: whose sessions, episodes and rules it reads and adds to.
             budget: of a whole request: system message, tools and messages.
-            counter: counts tokens as the model does; None is the estimate.
+            counter: counts tokens as the model does, or its name (``gpt-5``); None is the estimate.
             tools: the agent's own, which count against the budget; the context's ``tools`` are these and the memory's.
             system: the agent's system message, which counts too.
             initial_messages: AutoGen's.
@@ -150,8 +150,9 @@ class FirsthandContext(_Session, ChatCompletionContext):
     def _fitted(self, loop: Loop) -> list[Any]:
         messages = [*self._messages]
         came = [pair for message in messages for pair in _dicts(message)]
-        schemas = [{"type": "function", "function": tool.schema} for tool in self.tools if tool.name not in OWN]
-        sent = loop.fit([each for each, _ in came], tools=schemas, system=self.system)
+        schemas = [tool.schema for tool in self.tools]
+        tools = [Tool(each["name"], each.get("description", ""), each.get("parameters", {})) for each in schemas]
+        sent = loop.fit([each for each, _ in came], tools=tools, system=self.system)
         first = [SystemMessage(content=preamble)] if (preamble := loop.opening()) else []
         system = [message for message in messages if isinstance(message, SystemMessage)]
         return [*first, *system, *_restored(sent, came)]
@@ -251,8 +252,8 @@ def _text(content: Any) -> str:
 def _dicts(message: Any) -> Iterator[tuple[dict[str, Any], Any]]:
     """Write a message as the log has it, with itself; of several results each."""
     if isinstance(message, FunctionExecutionResultMessage):
-        for result in message.content:
-            yield {"role": "tool", "tool_call_id": result.call_id, "content": result.content}, result
+        for executed in message.content:
+            yield result(executed.call_id, executed.content), executed
     elif isinstance(message, AssistantMessage):
         is_text = isinstance(message.content, str)
         calls = [] if is_text else [(call.id, call.name, call.arguments) for call in message.content]

@@ -17,8 +17,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -29,14 +28,12 @@ from google.adk.tools.base_tool import BaseTool
 from google.genai import types
 
 from firsthand import InvalidArgument, Memory
-from firsthand.adapters.chat_messages import as_key, calls_of, matched, reply
+from firsthand.adapters.chat_messages import Part, Written, as_key, restored, result, written
 from firsthand.adapters.loop import Loop, Loops
 from firsthand.context.tools import TOOLS
 from firsthand.formats.tool_definitions import Tool
 
 HOST = "google-adk"
-
-Dicts = list[tuple[dict[str, Any], list[Any]]]
 
 
 class _Users(Loops):
@@ -106,7 +103,7 @@ class FirsthandPlugin(BasePlugin):
         if event.partial or event.author == "user" or not event.content or invocation_context.live_request_queue:
             return
         loop = self.of(invocation_context.session, event.author, event.branch)
-        await loop.awaited.add([message for message, _ in _dicts(event.content, _call_ids([event.content], (), ""))])
+        await loop.awaited.add([message for message, _ in _written(event.content, _call_ids([event.content], (), ""))])
 
     async def close(self) -> None:
         """Write the episodes of the sessions that are open, and let the store go; a later request opens it again."""
@@ -184,10 +181,10 @@ class _MemoryTool(BaseTool):
 def _fit(loop: Loop, request: Any, context: Any) -> None:
     """Put a request under the budget, with what the session is told."""
     config, ids = request.config, _call_ids(request.contents, context.session.events, context.agent_name)
-    came = [pair for content in request.contents for pair in _dicts(content, ids)]
+    came = [pair for content in request.contents for pair in _written(content, ids)]
     system = config.system_instruction if isinstance(config.system_instruction, str) else ""
     sent = loop.fit([message for message, _ in came], tools=_functions(config.tools), system=system)
-    request.contents = [*_restored(sent, came)]
+    request.contents = _restored(sent, came)
     request.append_instructions([preamble] if (preamble := loop.opening()) else [])
 
 
@@ -218,91 +215,55 @@ def _call_ids(contents: Sequence[Any], events: Sequence[Any], agent: str) -> dic
     return names
 
 
-def _dicts(content: Any, ids: Mapping[int, str]) -> Dicts:
-    """Write a content as the log has it, each message with the parts that it was written from."""
-    parts = content.parts or []
-    if content.role == "model":
-        texts = [part for part in parts if part.text and not part.thought]
-        calls = [part for part in parts if part.function_call]
-        written = reply(
-            "".join(part.text for part in texts),
-            [(ids[id(part)], part.function_call.name, json.dumps(part.function_call.args or {})) for part in calls],
-            [part.text for part in parts if part.thought],
-            [_plain(part) for part in parts if part not in texts and part not in calls],
-        )
-        return [(written, parts)] if parts else []
-    results: Dicts = [(_result(part, ids[id(part)]), [part]) for part in parts if part.function_response]
-    if not (others := [part for part in parts if not part.function_response]):
-        return results
-    is_text = len(others) == 1 and others[0].text is not None
-    return [*results, ({"role": "user", "content": others[0].text if is_text else [*map(_item, others)]}, others)]
+def _written(content: Any, ids: Mapping[int, str]) -> Written:
+    """Write a content as the log has it."""
+    role = "assistant" if content.role == "model" else "user"
+    return written(role, [_part(part, ids.get(id(part), "")) for part in content.parts or ()])
 
 
-def _result(part: Any, identifier: str) -> dict[str, Any]:
-    response = part.function_response.response or {}
-    is_text = response.keys() == {"result"} and isinstance(response["result"], str)
-    text = response["result"] if is_text else json.dumps(response, ensure_ascii=False, default=repr)
-    files = {"blocks": [_plain(file) for file in part.function_response.parts]} if part.function_response.parts else {}
-    return {"role": "tool", "tool_call_id": identifier, "content": text, **files}
-
-
-def _item(part: Any) -> dict[str, Any]:
-    """Write a piece of a user's message."""
-    return {"type": "text", "text": part.text} if part.text is not None else {"type": "file", "file": _plain(part)}
+def _part(part: Any, identifier: str) -> Part:
+    if call := part.function_call:
+        return Part(part, call=(identifier, call.name, json.dumps(call.args or {})))
+    if answer := part.function_response:
+        response = answer.response or {}
+        is_text = response.keys() == {"result"} and isinstance(response["result"], str)
+        text = response["result"] if is_text else json.dumps(response, ensure_ascii=False, default=repr)
+        return Part(part, result=result(identifier, text, [_plain(file) for file in answer.parts or ()]))
+    if part.text is not None and not part.thought:
+        return Part(part, text=part.text)
+    return Part(part, thought=part.text if part.thought else None, plain=_plain(part))
 
 
 def _plain(part: Any) -> Any:
     return part.model_dump(mode="json", exclude_none=True)
 
 
-def _restored(sent: Sequence[Mapping[str, Any]], came: Dicts) -> Iterator[Any]:
+def _restored(sent: Sequence[Mapping[str, Any]], came: Written) -> list[Any]:
     """Give the contents to send; results that follow each other are one content, as models want them."""
-    known = {name: part for message, parts in came for name, part in _pieces(message, parts)}
-    pairs = matched((message for message in sent if message["role"] != "system"), came)
-    for is_result, group in groupby(pairs, lambda pair: pair[0]["role"] == "tool"):
-        pieces = [(message, parts or _made(message, known)) for message, parts in group]
-        if is_result:
-            yield types.Content(role="user", parts=[part for _, parts in pieces for part in parts])
-        else:
-            for message, parts in pieces:
-                yield types.Content(role="model" if message["role"] == "assistant" else "user", parts=parts)
-
-
-def _pieces(message: Mapping[str, Any], parts: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-    """Name the parts of a message that one which the window made may show again."""
-    if message["role"] == "tool":
-        yield f"result {message['tool_call_id']}", parts[0]
-    elif message["role"] == "user":
-        yield from ((as_key(_item(part)), part) for part in parts)
-    else:
-        calls = (part for part in parts if part.function_call)
-        yield from ((f"call {name}", part) for (name, _, _), part in zip(calls_of(message), calls, strict=True))
-
-
-def _made(message: Mapping[str, Any], known: Mapping[str, Any]) -> list[Any]:
-    """Write a message that the window made as parts, with those that came."""
-    content = message.get("content") or ""
-    if message["role"] == "tool":
-        result = known[f"result {message['tool_call_id']}"].function_response
-        response = types.FunctionResponse(id=result.id, name=result.name, response={"result": content})
-        return [types.Part(function_response=response)]
-    pieces = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    texts = [known.get(as_key(piece)) or types.Part(text=piece.get("text", "")) for piece in pieces if content]
-    return [*texts, *(known[f"call {name}"] for name, _, _ in calls_of(message))]
-
-
-def _functions(tools: Sequence[Any] | None) -> list[dict[str, Any]]:
-    """Give the agent's own tools, which count against the budget."""
-    declared = [each for tool in tools or () for each in getattr(tool, "function_declarations", None) or ()]
     return [
-        {"type": "function", "function": {
-            "name": each.name, "description": each.description or "",
-            "parameters": each.parameters_json_schema or (_plain(each.parameters) if each.parameters else {})}}
-        for each in declared
+        types.Content(role="model" if message.role == "assistant" else "user", parts=message.parts)
+        for message in restored(sent, came, lambda text: types.Part(text=text), _result)
+    ]
+
+
+def _result(part: Any, text: str) -> Any:
+    answer = part.function_response
+    response = types.FunctionResponse(id=answer.id, name=answer.name, response={"result": text})
+    return types.Part(function_response=response)
+
+
+def _functions(tools: Sequence[Any] | None) -> list[Tool]:
+    """Give the agent's own tools, which count against the budget."""
+    return [
+        Tool(
+            each.name, each.description or "",
+            each.parameters_json_schema or (_plain(each.parameters) if each.parameters else {}),
+        )
+        for tool in tools or () for each in getattr(tool, "function_declarations", None) or ()
     ]  # fmt: skip
 
 
 def _of_events(events: Sequence[Any]) -> list[dict[str, Any]]:
     contents = [event.content for event in events if event.content and not event.partial]
     ids = _call_ids(contents, (), "")
-    return [message for content in contents for message, _ in _dicts(content, ids)]
+    return [message for content in contents for message, _ in _written(content, ids)]

@@ -106,7 +106,7 @@ class FirsthandMiddleware(Loops, AgentMiddleware):
         groups = [_dicts_of(message) for message in messages]
         came = [(group[0], message) for group, message in zip(groups, messages, strict=True) if len(group) == 1]
         system = request.system_message.text if request.system_message is not None else ""
-        theirs = [convert_to_openai_tool(tool) for tool in request.tools if getattr(tool, "name", "") not in OWN]
+        theirs = [_schema(convert_to_openai_tool(tool)) for tool in request.tools]
         sent = loop.fit([each for group in groups for each in group], tools=theirs, system=system)
         fitted = [message for message in messages if isinstance(message, SystemMessage)]
         for each, message in matched((each for each in sent if each["role"] != "system"), came):
@@ -146,6 +146,11 @@ def _tool(tool: Tool) -> StructuredTool:
         raise InvalidArgument(f"{tool.name} is answered by FirsthandMiddleware.wrap_tool_call; it is no tool by itself")
 
     return StructuredTool(name=tool.name, description=tool.description, args_schema=dict(tool.parameters), func=refused)
+
+
+def _schema(tool: Mapping[str, Any]) -> Tool:
+    function = tool.get("function", {"name": tool.get("type", ""), "parameters": tool})  # or one of the provider's own
+    return Tool(function["name"], function.get("description", ""), function.get("parameters", {}))
 
 
 def _answer(loop: Loop, call: Mapping[str, Any]) -> ToolMessage:

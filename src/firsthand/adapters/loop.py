@@ -8,8 +8,8 @@
     end                  the episode
 
 The invariant: nothing here raises for a fault of Firsthand's. A fault is logged, kept for `doctor`, and told once
-in the next prompt; the list that was to be compacted comes back as it was, and messages that could not be appended
-are appended, in order, before the next ones.
+in the next prompt; the list that was to be compacted comes back as it was. Lists and new messages that could not be
+recorded wait, and are recorded in the order in which they came, before the next ones.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from functools import cached_property
 from typing import Any, Self, TypeVar
 
 from firsthand import AgentTools, Budget, Kind, Memory, environment
-from firsthand.adapters.chat_messages import newest
+from firsthand.adapters.chat_messages import OWN, newest, text_of
 from firsthand.adapters.guard import Guard
 from firsthand.agents.hosted_session import HostedSession
 from firsthand.async_memory import Asked, Awaited, Threads
@@ -34,7 +34,7 @@ from firsthand.formats import OPENAI_CHAT
 from firsthand.formats.tool_definitions import Tool, schemas
 from firsthand.memory_verbs import Verb
 from firsthand.session import Session
-from firsthand.tokens import TokenCounter
+from firsthand.tokens import CounterOrName
 from firsthand.unasked import volunteer
 
 BUDGET = Budget(100_000)
@@ -44,12 +44,18 @@ THREADS_MAX = 64  # sessions of `Loops` that are open at a time; any other one i
 _T = TypeVar("_T")
 
 
+class _Waiting:
+    """A framework's whole list as it was, or new messages, to be recorded."""
+
+    def __init__(self, messages: list[Any], *, is_list: bool) -> None:
+        self.messages, self.is_list = messages, is_list
+
+
 class Loop(Guard):
     """One session of an agent in a framework; safe to share between threads.
 
     Attributes:
         faults: what went wrong so far, each once, in sentences.
-        unwritten: messages that could not be appended yet.
     """
 
     def __init__(
@@ -62,7 +68,7 @@ class Loop(Guard):
         namespace: str | None = None,
         budget: int | Budget = BUDGET,
         format: str = OPENAI_CHAT,  # noqa: A002 - the package's word
-        counter: TokenCounter | None = None,
+        counter: CounterOrName | None = None,
         records: bool = True,
     ) -> None:
         """Say whose session it is; the store is opened by the first call.
@@ -79,18 +85,22 @@ class Loop(Guard):
         self.store, self.agent, self.host, self.session = store, agent, host, session
         self.namespace = environment.default_namespace() if namespace is None else namespace
         self.budget, self.format, self.counter, self.records = budget, format, counter, records
-        self.unwritten: list[Mapping[str, Any]] = []
+        self._waiting: list[_Waiting] = []
         self._memory: Memory | None = None
         self._hosted: HostedSession | None = None
         self._window: SessionWindow | None = None
         self._preamble = ""
-        self._unsynced: Sequence[Any] | None = None  # the list as it was when it could not be appended
         self._compacts = False  # what is in the window need not be in the framework's list
 
     @property
     def name(self) -> str:
         """The session's name in the log."""
         return f"{self.host}:{self.session}"
+
+    @property
+    def unwritten(self) -> list[Any]:
+        """The messages of what could not be recorded yet, in order; of lists all."""
+        return [message for waiting in self._waiting for message in waiting.messages]
 
     @cached_property
     def awaited(self) -> AsyncLoop:
@@ -113,16 +123,17 @@ class Loop(Guard):
 
     def sync(self, messages: Sequence[Any]) -> None:
         """Append what is new in the framework's whole list."""
-        self._safely("record", lambda: self._synced(messages), None)
+        self._record(messages, is_list=True)
 
     def add(self, messages: Sequence[Mapping[str, Any]]) -> None:
         """Append new messages."""
+        self._record(messages, is_list=False)
+
+    def _record(self, messages: Sequence[Any], *, is_list: bool) -> None:
         with self._lock:
-            self.unwritten += messages
+            self._wait(messages, is_list=is_list)
             self._safely("record", self._flush, None)
-            if (over := len(self.unwritten) - UNWRITTEN_MAX) > 0:
-                del self.unwritten[:over]
-                self._tell("record", f"of more than {UNWRITTEN_MAX:,} messages that wait for the store, the oldest go")
+            self._limit()
 
     def say(self, role: str, text: str) -> None:
         """Append a text that ``user``, ``assistant`` or ``system`` said."""
@@ -147,14 +158,17 @@ class Loop(Guard):
         """
 
         def compacted() -> list[Any]:
+            self._flush()
             if not self._records():
                 return [*messages]
-            self._synced(messages)
             self._compacts = True
             return self._open().request(tools=tools, system=system, contributions=contributions).messages
 
-        self._unsynced = messages
-        return self._safely("compact", compacted, [*messages])
+        with self._lock:
+            self._wait(messages, is_list=True)
+            sent = self._safely("compact", compacted, [*messages])
+            self._limit()
+            return sent
 
     def opening(self) -> str:
         """Give the preamble as the session was first given it."""
@@ -162,11 +176,20 @@ class Loop(Guard):
             self._preamble = self._preamble or self.preamble()
             return self._preamble
 
-    def fit(self, messages: Sequence[Any], *, tools: Sequence[Mapping[str, Any]], system: str) -> list[Any]:
-        """Give the list for a call of the model: under the budget, with what the user's newest message brings up."""
+    def fit(self, messages: Sequence[Any], *, tools: Sequence[Tool], system: str) -> list[Any]:
+        """Give the list for a call of the model: under the budget, with what the user's newest message brings up.
+
+        Args:
+            tools: the framework's own; the memory's among them are left out.
+            system: the system prompt, where it is no message.
+        """
         with self._lock:
-            parts = {"preamble": self.opening(), "recall": (brought := self.prompt(newest(messages)))}
-            sent = self.compact(messages, tools=tools, system=system, contributions=parts)
+            brought = self.prompt(newest(messages))
+            if brought in map(text_of, messages):  # already
+                brought = ""
+            parts = {"preamble": self.opening(), "recall": brought}
+            own = schemas([tool for tool in tools if tool.name not in OWN], self.format)
+            sent = self.compact(messages, tools=own, system=system, contributions=parts)
             if brought and sent == [*messages]:  # no window was made, so nothing stands in its tail
                 sent.append({"role": "user", "content": brought})
             return sent
@@ -203,8 +226,6 @@ class Loop(Guard):
 
         def ended() -> str:
             self._flush()
-            if self._unsynced is not None:
-                self._synced(self._unsynced)
             return self._host().end()
 
         return self._safely("episode", ended, "")
@@ -249,34 +270,66 @@ class Loop(Guard):
     def _records(self) -> bool:
         return self.records and self._host().records
 
-    def _synced(self, messages: Sequence[Any]) -> None:
-        if not self._records():
+    # what waits to be recorded -------------------------------------------------------------------------
+
+    def _wait(self, messages: Sequence[Any], *, is_list: bool) -> None:
+        """Put a list, or new messages, behind what waits; a list that has all of the newest one takes its place."""
+        if not is_list:
+            if not self._waiting or self._waiting[-1].is_list:
+                self._waiting.append(_Waiting([], is_list=False))
+            self._waiting[-1].messages.extend(messages)
             return
-        self._flush()
-        self._unsynced = messages
+        newest = next((at for at in range(len(self._waiting) - 1, -1, -1) if self._waiting[at].is_list), None)
+        if newest is not None:
+            known = [message for waiting in self._waiting[newest:] for message in waiting.messages]
+            if known == [*messages[: len(known)]]:
+                del self._waiting[newest:]
+        self._waiting.append(_Waiting([*messages], is_list=True))
+
+    def _limit(self) -> None:
+        """Let the oldest messages go where too many wait."""
+        over = len(self.unwritten) - UNWRITTEN_MAX
+        if over > 0:
+            self._tell("record", f"of more than {UNWRITTEN_MAX:,} messages that wait for the store, the oldest go")
+        while over > 0:
+            gone = self._waiting[0].messages[:over]
+            del self._waiting[0].messages[:over]
+            over -= len(gone)
+            if not self._waiting[0].messages:
+                del self._waiting[0]
+
+    def _flush(self) -> None:
+        """Record what waits, in order."""
+        if not self._records():
+            self._waiting.clear()
+        while self._waiting:
+            oldest = self._waiting[0]
+            try:
+                (self._sync if oldest.is_list else self._add)(oldest.messages)
+            except (FormatError, AppendError):  # it would be refused again
+                del self._waiting[0]
+                raise
+            del self._waiting[0]
+
+    def _sync(self, messages: list[Any]) -> None:
         try:
             self._open().sync(messages)
         except FormatError:  # it has nothing in common with the session: all of it was replaced
             self._open().sync(messages, anew=True)
-        self._unsynced = None
 
-    def _flush(self) -> None:
-        """Append what waits, in order; what is no message of the format is kept as it is, beside the window."""
-        if not self.unwritten or not self._records():
-            self.unwritten.clear()
-            return
+    def _add(self, messages: list[Any]) -> None:
+        """Append messages; what is none of the format is kept as it is, beside the window."""
         try:
-            self._open().add(self.unwritten)
-            self.unwritten.clear()
+            self._open().add(messages)
         except (FormatError, AppendError):  # one by one: which of them it is
-            while self.unwritten:
+            while messages:
                 try:
-                    self._open().add(self.unwritten[:1])
+                    self._open().add(messages[:1])
                 except (FormatError, AppendError) as error:
-                    session, raw = Session(self._host().tools.space, self.name, self.agent), self.unwritten[0]
-                    session.append(Kind.OTHER, json.dumps(raw, default=repr), media="application/json")
+                    session = Session(self._host().tools.space, self.name, self.agent)
+                    session.append(Kind.OTHER, json.dumps(messages[0], default=repr), media="application/json")
                     self._tell("record", f"a message is kept as it is, and stands in no window: {error}")
-                del self.unwritten[0]
+                del messages[0]
 
     # faults --------------------------------------------------------------------------------------------
 
@@ -318,7 +371,7 @@ class Loops:
         agent: str = "",
         namespace: str | None = None,
         budget: int | Budget = BUDGET,
-        counter: TokenCounter | None = None,
+        counter: CounterOrName | None = None,
     ) -> None:
         """Say whose memory it is; the store is opened by the first call of the model.
 
@@ -326,7 +379,7 @@ class Loops:
             store: an open memory, which stays open; or as for `Memory`.
             agent: whose sessions, episodes and rules it reads and adds to; empty is the framework's name.
             budget: of a whole request: system message or instructions, tools and messages.
-            counter: counts tokens as the model does; None is the estimate.
+            counter: counts tokens as the model does, or its name (``gpt-5``); None is the estimate.
         """
         self._options: dict[str, Any] = {
             "store": store, "host": self.host, "agent": agent or self.host, "namespace": namespace, "budget": budget,

@@ -19,7 +19,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self, TypeVar
 
 from agents.memory.session_settings import SessionSettings, coerce_session_settings, resolve_session_limit
@@ -27,14 +27,13 @@ from agents.run_config import ModelInputData
 
 from agents import FunctionTool, RunConfig, RunHooks
 from firsthand import Budget, Draft, Kind, Memory, moment
-from firsthand.adapters.chat_messages import OWN, as_key, newest
+from firsthand.adapters.chat_messages import as_key, newest
 from firsthand.adapters.loop import BUDGET, THREADS_MAX, Loop, Loops
 from firsthand.context.tools import TOOLS
 from firsthand.event import IdMaker, to_text
 from firsthand.formats import OPENAI_RESPONSES
 from firsthand.formats.tool_definitions import Tool
-from firsthand.tokens import TokenCounter
-from firsthand.value import value
+from firsthand.tokens import CounterOrName
 
 HOST = "openai-agents"
 GONE = "gone"  # of the fact of a mark: ids of events that are items no more
@@ -49,12 +48,6 @@ class _Entry:
 
     def __init__(self, text: str, event_id: str = "") -> None:
         self.text, self.id = text, event_id
-
-
-@value
-class _Fitted:
-    items: list[Item]
-    instructions: str | None
 
 
 class Conversation(Loop):
@@ -111,8 +104,8 @@ class Conversation(Loop):
 
     def _forget(self, entries: Sequence[_Entry]) -> None:
         """Mark events as no items, now or as soon as the store takes it; what waits for the store goes."""
-        waiting = sum(not entry.id for entry in entries)
-        del self.unwritten[max(0, len(self.unwritten) - waiting) :]
+        if self._waiting and (count := sum(not entry.id for entry in entries)):
+            del self._waiting[-1].messages[-count:]
         ids = [entry.id for entry in entries if entry.id]
         self._marks += [ids[start : start + GONE_MAX] for start in range(0, len(ids), GONE_MAX)]
         self._safely("record", self._mark, None)
@@ -156,26 +149,17 @@ class Conversation(Loop):
 
     # a call of the model -------------------------------------------------------------------------------
 
-    def fitted(self, items: Sequence[Item], instructions: str | None, tools: Sequence[Mapping[str, Any]]) -> _Fitted:
-        """Give items and instructions under the budget."""
+    def fit(self, messages: Sequence[Item], *, tools: Sequence[Tool], system: str) -> list[Item]:
+        """Give items under the budget; none that is only in them becomes one of the session."""
         with self._lock:
             self._safely("read", self._followed, None)
-            preamble = self.opening()
-            brought = self.prompt(newest(items))
-            if brought in map(_words, items):  # by the callback
-                brought = ""
             self._forget(self._ahead)  # nobody added them, so they were of a list that somebody rewrote
             self._ahead = []
-            before = {id(entry) for entry in self._entries}
-            sent = self.compact(
-                items, tools=tools, system=instructions or "",
-                contributions={"preamble": preamble, "recall": brought},
-            )  # fmt: skip
-            texts = {as_key(item) for item in items}
+            before, texts = {id(entry) for entry in self._entries}, {as_key(item) for item in messages}
+            sent = super().fit(messages, tools=tools, system=system)
+            self._waiting = [waiting for waiting in self._waiting if not waiting.is_list]  # the SDK adds what is new
             self._safely("record", lambda: self._set_aside(before, texts), None)
-        if brought and sent == [*items]:  # no window was made, so nothing stands in its tail
-            sent = [*sent, {"role": "user", "content": brought}]
-        return _input(sent, texts, instructions, preamble)
+            return sent
 
     def _set_aside(self, before: set[int], texts: set[str]) -> None:
         """Put aside what the window appended of a list: it is no item before somebody adds it."""
@@ -240,16 +224,13 @@ def _goes_on(items: Sequence[Item], known: Sequence[Item]) -> bool:
     return len(items) > len(known) and [*items[: len(known)]] == [*known]
 
 
-def _fitted(loop: Loop, items: Sequence[Item], instructions: str | None, tools: Sequence[Mapping[str, Any]]) -> _Fitted:
-    """Give items and instructions of a run by itself under the budget."""
-    sent = loop.fit(items, tools=tools, system=instructions or "")
-    return _input(sent, {as_key(item) for item in items}, instructions, loop.opening())
-
-
-def _input(sent: list[Item], texts: set[str], instructions: str | None, preamble: str) -> _Fitted:
+def _fitted(loop: Loop, data: Any, tools: Sequence[Tool]) -> ModelInputData:
+    """Give the input of a call of the model under the budget."""
+    items, instructions = data.input, data.instructions
+    sent, texts = loop.fit(items, tools=tools, system=instructions or ""), {as_key(item) for item in items}
     while sent and sent[0].get("role") in {"system", "developer"} and as_key(sent[0]) not in texts:
         sent = sent[1:]  # which the instructions say
-    return _Fitted(sent, "\n\n".join(filter(None, (instructions, preamble))) or None)
+    return ModelInputData(input=sent, instructions="\n\n".join(filter(None, (instructions, loop.opening()))) or None)
 
 
 class FirsthandSession:
@@ -265,7 +246,7 @@ class FirsthandSession:
         agent: str = HOST,
         namespace: str | None = None,
         budget: int | Budget = BUDGET,
-        counter: TokenCounter | None = None,
+        counter: CounterOrName | None = None,
         session_settings: SessionSettings | dict[str, Any] | None = None,
     ) -> None:
         """Say which session; the store is opened by the first call.
@@ -275,7 +256,7 @@ class FirsthandSession:
             store: an open memory, which stays open; or as for `Memory`.
             agent: whose sessions, episodes and rules it reads and adds to.
             budget: of a whole request: instructions, tools and items.
-            counter: counts tokens as the model does; None is the estimate.
+            counter: counts tokens as the model does, or its name (``gpt-5``); None is the estimate.
             session_settings: the SDK's; its limit is the usual one of `get_items`.
         """
         self.session_id = session_id
@@ -321,19 +302,10 @@ class FirsthandSession:
 
         Not for conversations that the provider keeps (``conversation_id``, ``previous_response_id``).
         """
-        given = data.model_data
-        tools = [
-            {"type": "function", "name": tool.name, "description": tool.description,
-             "parameters": tool.params_json_schema}
-            for tool in data.agent.tools
-            if isinstance(tool, FunctionTool) and tool.name not in OWN
-        ]  # fmt: skip
-        asked = given.input, given.instructions, tools
-        if (run := self.runs.current(data.agent, given.input)) is None:
-            fitted = await self._ask(lambda loop: loop.fitted(*asked))
-        else:
-            fitted = await run.awaited.run(lambda loop: _fitted(loop, *asked))
-        return ModelInputData(input=fitted.items, instructions=fitted.instructions)
+        functions = [tool for tool in data.agent.tools if isinstance(tool, FunctionTool)]
+        tools = [Tool(tool.name, tool.description, tool.params_json_schema) for tool in functions]
+        loop = self.runs.current(data.agent, data.model_data.input) or self.loop
+        return await loop.awaited.run(lambda loop: _fitted(loop, data.model_data, tools))
 
     async def session_input_callback(self, history: list[Item], new: list[Item]) -> list[Item]:
         """Put what the new message brings up before it; it is in this run's input, and no item of the session."""

@@ -34,7 +34,7 @@ from pydantic_ai.tools import Tool as FunctionTool
 from pydantic_ai.toolsets import FunctionToolset
 from pydantic_core import to_jsonable_python
 
-from firsthand.adapters.chat_messages import OWN, as_key, calls_of, matched, reply
+from firsthand.adapters.chat_messages import as_key, calls_of, matched, reply, result
 from firsthand.adapters.loop import Loop, Loops
 from firsthand.context.tools import TOOLS
 from firsthand.formats.tool_definitions import Tool
@@ -90,14 +90,10 @@ def _fitted(loop: Loop, request: Any) -> Any:
     parts = parameters.instruction_parts
     system = last.instructions or "" if parts is None else "\n\n".join(part.content for part in parts)
     tools = [
-        {"name": tool.name, "description": tool.description, "parameters": tool.parameters_json_schema}
+        Tool(tool.name, tool.description or "", tool.parameters_json_schema)
         for tool in (*parameters.function_tools, *parameters.output_tools)
-        if tool.name not in OWN
     ]
-    sent = loop.fit(
-        [each for _, each in came], system=system.replace(loop.opening(), ""),
-        tools=[{"type": "function", "function": tool} for tool in tools],
-    )  # fmt: skip
+    sent = loop.fit([each for _, each in came], system=system.replace(loop.opening(), ""), tools=tools)
     return dataclasses.replace(request, messages=[*_restored(sent, request.messages, came)])
 
 
@@ -122,10 +118,9 @@ def _dict(part: Any) -> dict[str, Any]:
         case "system-prompt":
             return {"role": "system", "content": part.content}
         case "tool-return":
-            files = {"blocks": [*map(_plain, part.files)]} if part.files else {}
-            return {"role": "tool", "tool_call_id": part.tool_call_id, "content": part.model_response_str(), **files}
+            return result(part.tool_call_id, part.model_response_str(), [*map(_plain, part.files)])
         case "retry-prompt" if part.tool_name:
-            return {"role": "tool", "tool_call_id": part.tool_call_id, "content": part.model_response()}
+            return result(part.tool_call_id, part.model_response())
         case "retry-prompt" | "retry-feedback":
             return {"role": "user", "content": part.model_response()}
         case _:

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic_core import to_jsonable_python
@@ -27,7 +26,7 @@ from strands.middleware import InvokeModelStage
 from strands.tools.tools import PythonAgentTool
 
 from firsthand import Memory
-from firsthand.adapters.chat_messages import OWN, as_key, calls_of, matched, reply
+from firsthand.adapters.chat_messages import Part, Written, restored, result, written
 from firsthand.adapters.loop import Loop, Loops
 from firsthand.context.tools import TOOLS
 from firsthand.formats.tool_definitions import Tool
@@ -35,8 +34,6 @@ from firsthand.formats.tool_definitions import Tool
 HOST = "strands"
 AGENT_ID = "default"
 """Strands' own, of an agent that was given none."""
-
-Dicts = list[tuple[dict[str, Any], list[Any]]]
 
 
 class FirsthandConversationManager(Loops, ConversationManager):
@@ -84,7 +81,7 @@ class FirsthandConversationManager(Loops, ConversationManager):
         event.agent.add_middleware(InvokeModelStage.Input, self._fitted)
 
     async def _added(self, event: Any) -> None:
-        await self._of(event.agent).awaited.add([message for message, _ in _dicts(event.message)])
+        await self._of(event.agent).awaited.add([message for message, _ in _written(event.message)])
 
     async def _fitted(self, context: Any) -> Any:
         return await self._of(context.agent).awaited.run(lambda loop: _fitted(loop, context))
@@ -131,14 +128,10 @@ def _tool(tool: Tool, session: str, manager: FirsthandConversationManager) -> Py
 
 def _fitted(loop: Loop, context: Any) -> Any:
     """Give a request under the budget, with what the session is told."""
-    came = [pair for message in context.messages for pair in _dicts(message)]
+    came = [pair for message in context.messages for pair in _written(message)]
     prompt = context.system_prompt or ""
     system = prompt if isinstance(prompt, str) else "\n".join(block.get("text", "") for block in prompt)
-    tools = [
-        {"type": "function", "function": {
-            "name": spec["name"], "description": spec["description"], "parameters": spec["inputSchema"]["json"]}}
-        for spec in context.tool_specs if spec["name"] not in OWN
-    ]  # fmt: skip
+    tools = [Tool(spec["name"], spec["description"], spec["inputSchema"]["json"]) for spec in context.tool_specs]
     sent = loop.fit([message for message, _ in came], tools=tools, system=system)
     preamble = loop.opening()
     if preamble and prompt:
@@ -147,78 +140,41 @@ def _fitted(loop: Loop, context: Any) -> Any:
     return context.replace(messages=messages, system_prompt=prompt or preamble or None, dynamic_trailing_blocks=made)
 
 
-def _dicts(message: Mapping[str, Any]) -> Dicts:
-    """Write a message as the log has it, each with the blocks that it was written from."""
-    blocks = message["content"]
-    if message["role"] == "assistant":
-        calls = [block["toolUse"] for block in blocks if "toolUse" in block]
-        written = reply(
-            "".join(block["text"] for block in blocks if "text" in block),
-            [(call["toolUseId"], call["name"], json.dumps(call["input"])) for call in calls],
-            [block["reasoningContent"].get("reasoningText", {}).get("text") for block in blocks
-             if "reasoningContent" in block],
-            [_plain(block) for block in blocks if "text" not in block and "toolUse" not in block],
-        )  # fmt: skip
-        return [(written, blocks)]
-    results: Dicts = [(_result(block["toolResult"]), [block]) for block in blocks if "toolResult" in block]
-    if not (others := [block for block in blocks if "toolResult" not in block]):
-        return results
-    is_text = len(others) == 1 and "text" in others[0]
-    return [*results, ({"role": "user", "content": others[0]["text"] if is_text else [*map(_item, others)]}, others)]
+def _written(message: Mapping[str, Any]) -> Written:
+    """Write a message as the log has it."""
+    return written(message["role"], [*map(_part, message["content"])])
 
 
-def _result(result: Mapping[str, Any]) -> dict[str, Any]:
-    texts = [part["text"] if "text" in part else json.dumps(_plain(part["json"])) for part in result["content"]
-             if "text" in part or "json" in part]  # fmt: skip
-    files = [_plain(part) for part in result["content"] if "text" not in part and "json" not in part]
-    written = {"role": "tool", "tool_call_id": result["toolUseId"], "content": "\n".join(texts)}
-    return written | ({"blocks": files} if files else {})
-
-
-def _item(block: Mapping[str, Any]) -> dict[str, Any]:
-    """Write a piece of a user's message."""
-    return {"type": "text", "text": block["text"]} if "text" in block else {"type": "file", "file": _plain(block)}
+def _part(block: Mapping[str, Any]) -> Part:
+    if "text" in block:
+        return Part(block, text=block["text"])
+    if use := block.get("toolUse"):
+        return Part(block, call=(use["toolUseId"], use["name"], json.dumps(use["input"])))
+    if answer := block.get("toolResult"):
+        texts = [part["text"] if "text" in part else json.dumps(_plain(part["json"])) for part in answer["content"]
+                 if "text" in part or "json" in part]  # fmt: skip
+        files = [_plain(part) for part in answer["content"] if "text" not in part and "json" not in part]
+        return Part(block, result=result(answer["toolUseId"], "\n".join(texts), files))
+    thought = block.get("reasoningContent", {}).get("reasoningText", {}).get("text")
+    return Part(block, thought=thought, plain=_plain(block))
 
 
 def _plain(value: Any) -> Any:
     return to_jsonable_python(value, bytes_mode="base64", fallback=repr)
 
 
-def _restored(sent: Sequence[Mapping[str, Any]], messages: Sequence[Any], came: Dicts) -> tuple[list[Any], int]:
+def _result(block: Mapping[str, Any], text: str) -> dict[str, Any]:
+    return {"toolResult": {**block["toolResult"], "content": [{"text": text}]}}
+
+
+def _restored(sent: Sequence[Mapping[str, Any]], messages: Sequence[Any], came: Written) -> tuple[list[Any], int]:
     """Give the messages to send, and how many blocks at the end of the last one are of this call alone.
 
     Those of one role that follow each other are one message, as models want them.
     """
-    known = {name: block for message, blocks in came for name, block in _pieces(message, blocks)}
     whole = {tuple(map(id, message["content"])): message for message in messages}
-    pairs = matched((message for message in sent if message["role"] != "system"), came)
-    restored, made = [], 0
-    for is_reply, group in groupby(pairs, lambda pair: pair[0]["role"] == "assistant"):
-        content, made = [], 0
-        for message, blocks in group:
-            content += (own := blocks or _made(message, known))
-            made = 0 if blocks else made + len(own)
-        role = "assistant" if is_reply else "user"
-        restored.append(whole.get(tuple(map(id, content)), {"role": role, "content": content}))
-    return restored, made
-
-
-def _pieces(message: Mapping[str, Any], blocks: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-    """Name the blocks of a message that one which the window made may show again."""
-    if message["role"] == "tool":
-        yield f"result {message['tool_call_id']}", blocks[0]
-    elif message["role"] == "user":
-        yield from ((as_key(_item(block)), block) for block in blocks)
-    else:
-        yield from ((f"call {block['toolUse']['toolUseId']}", block) for block in blocks if "toolUse" in block)
-
-
-def _made(message: Mapping[str, Any], known: Mapping[str, Any]) -> list[Any]:
-    """Write a message that the window made as blocks, with those that came."""
-    content = message.get("content") or ""
-    if message["role"] == "tool":
-        result = known[f"result {message['tool_call_id']}"]["toolResult"]
-        return [{"toolResult": {**result, "content": [{"text": content}]}}]
-    pieces = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    texts = [known.get(as_key(piece)) or {"text": piece.get("text", "")} for piece in pieces if content]
-    return [*texts, *(known[f"call {name}"] for name, _, _ in calls_of(message))]
+    joined = restored(sent, came, lambda text: {"text": text}, _result, joined=frozenset({"tool", "user"}))
+    made = [
+        {"role": "assistant" if each.role == "assistant" else "user", "content": each.parts} for each in joined
+    ]  # fmt: skip
+    return [whole.get(tuple(map(id, each["content"])), each) for each in made], joined[-1].made if joined else 0

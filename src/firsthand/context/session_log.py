@@ -11,10 +11,12 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from firsthand import event, fence, formats, moment
 from firsthand.event import INJECTED, ByteSource, Draft, Event, Kind, Trust
+from firsthand.formats.parts import OPEN_CALLS_MAX, Calls
 from firsthand.log.prepare import BATCH_EVENTS_MAX, check_name
 from firsthand.log.results import Appended
 from firsthand.moment import Moment
@@ -91,6 +93,16 @@ class SessionLog(SessionVerbs[Appended]):
     def __init__(self, space: Space, name: str, agent: str) -> None:
         super().__init__(name, agent)
         self.space = space
+        self.calls: Calls = {}
+
+    @cached_property
+    def earlier_calls(self) -> Calls:
+        """The tools of calls among the newest events that there were when it was asked for first, by their ids."""
+        newest = self.space.log.reader.events(
+            self.space.namespace, session=self.name, limit=OPEN_CALLS_MAX, newest_first=True, damaged=lambda *_: None
+        )
+        calls = [event.meta for event in newest if event.kind is Kind.TOOL_CALL and not event.erased]
+        return {str(meta.get("call_id")): str(meta.get("tool", "")) for meta in reversed(calls)}
 
     def _append(self, draft: Draft) -> Appended:
         return self.space.append([draft], session=self.name)[0]
@@ -143,9 +155,11 @@ class SessionLog(SessionVerbs[Appended]):
 def drafts_of(
     session: SessionLog, messages: Sequence[Mapping[str, Any]], format: str, *, time: Moment | None = None  # noqa: A002
 ) -> list[list[Draft]]:  # fmt: skip
-    """Draft the events of each message."""
-    key = session.space.log.reader.fence_key()
-    records = formats.named(format).to_records(messages)
+    """Draft the events of each message; a result is named by its call, whichever append that came by."""
+    key, to_records = session.space.log.reader.fence_key(), formats.named(format).to_records
+    records = to_records(messages, session.calls)
+    if any(draft.origin == "tool" for record in records for draft in record.drafts):
+        records = to_records(messages, session.earlier_calls | session.calls)
     return [[_in_format(draft, format, key, time, session.agent_name) for draft in record.drafts] for record in records]
 
 

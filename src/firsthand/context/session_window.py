@@ -37,7 +37,7 @@ from firsthand.formats.tool_definitions import EXPAND, RECALL
 from firsthand.ledger.decision_log import LedgerLog
 from firsthand.ledger.effect import Effect
 from firsthand.ledger.proposals import open_in
-from firsthand.tokens import TokenCounter
+from firsthand.tokens import CounterOrName, TokenCounter
 from firsthand.tokens.tokenizers import named
 from firsthand.value import replace, short_repr
 from firsthand.window import Budget, Item, Window
@@ -79,7 +79,7 @@ class SessionWindow:
         budget: int | Budget,
         *,
         format: str | None = None,  # noqa: A002 - the package's word
-        counter: TokenCounter | str | None = None,
+        counter: CounterOrName | None = None,
         pull: bool | PullLimits = True,
     ) -> None:
         if format is not None:

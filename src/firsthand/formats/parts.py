@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from firsthand.event import Draft, Kind, Trust, to_bytes
@@ -26,7 +26,7 @@ JSON_MEDIA = "application/json"
 OPAQUE_MEDIA = "application/octet-stream"
 _DATA_URI = re.compile(r"data:([\w.+-]+/[\w.+-]+)?((?:;[\w.+-]+=[^;,]*)*);base64,", re.ASCII)
 
-Calls = MutableMapping[str, str]
+Calls = dict[str, str]
 """The tool's name for the id of each call that was seen lately."""
 
 

@@ -7,17 +7,17 @@ count them: a function, an estimate of `tokens.estimates`, a tokenizer of
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
 
 from firsthand.tokens.estimates import CLAUDE, OPENAI, Estimate, estimate
 
-__all__ = ["CLAUDE", "OPENAI", "Estimate", "TokenCounter", "estimate", "identity"]
+__all__ = ["CLAUDE", "OPENAI", "CounterOrName", "Estimate", "TokenCounter", "estimate", "identity"]
 
 
-class TokenCounter(Protocol):
-    """Counts the tokens of a text as one model would."""
-
-    def __call__(self, text: str, /) -> int: ...
+TokenCounter = Callable[[str], int]
+"""Counts the tokens of a text as one model would."""
+CounterOrName = TokenCounter | str
+"""A counter, or the name of a tokenizer or of a model that one counts for (`tokens.tokenizers.named`)."""
 
 
 def identity(counter: TokenCounter) -> str:
