@@ -1,17 +1,22 @@
 """Time to the first byte of a streamed answer: what the proxy adds, beside what a bare relay adds.
 
-A client asks straight, through the relay and through two proxies, by turns, so that load of the machine falls
-on all alike; the list grows to ``ROUNDS`` x 2 messages. One proxy sends the client's list as it is, the other keeps it
-under 16,000 tokens. The relay, of the same libraries, passes bytes on and does nothing else. The stub answers at once.
+A client asks straight, through the relay and through two proxies, by turns, in another order each time, so that load
+of the machine falls on all alike. ``LISTS`` lists grow by ``STEPS`` steps, half of them over a hundredth of the small
+window, one in a hundred over a tenth. One proxy sends the client's list as it is, the other keeps it under 16,000
+tokens. What is added is told from what was asked straight in the same round. The relay, of the same libraries, passes
+bytes on and does nothing else. The stub answers at once.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import multiprocessing
+import random
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -31,20 +36,16 @@ from setting import Setting
 from table import Bound, Row, Target
 from timing import percentile
 
-ROUNDS, SHORT, LONG, WARM = 150, 40, 200, 10
+SHORT, LONG, WARM = 40, 140, 5
+LISTS, STEPS, TOKENS, LINE_TOKENS = 10, 90, 16_000, 14
+STEP_SHARE, STEP_SPREAD = 0.01, 1.0  # of the budget: the median of a log-normal distribution
 WAYS = STRAIGHT, RELAY, PLAIN, SMALL = "straight", "bare relay", "whole list", "16k window"
 SYSTEM = "You look after the workers. " * 100
-EVENTS = [
-    *(
-        {
-            "id": "c",
-            "object": "chat.completion.chunk",
-            "choices": [{"index": 0, "delta": {"content": f"word{number} "}}],
-        }
-        for number in range(20)
-    ),
-    {"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
-]
+WORDS = [f"word{number} " for number in range(20)]
+DELTAS = [({"content": word}, None) for word in WORDS] + [({}, "stop")]
+EVENTS = [{"id": "c", "object": "chat.completion.chunk",
+           "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]} for delta, reason in DELTAS]  # fmt: skip
+ANSWER = {"role": "assistant", "content": "".join(WORDS)}
 
 
 def stub() -> Starlette:
@@ -78,11 +79,11 @@ def bare(upstream: str) -> Starlette:
     return Starlette(routes=[Route("/v1/chat/completions", relay, methods=["POST"])])
 
 
-def first_byte_s(client: httpx.Client, messages: list[dict[str, str]]) -> float:
+def first_byte_s(client: httpx.Client, messages: list[dict[str, str]], session: str) -> float:
     """Ask, and say after how many seconds the answer began."""
     body = {"model": "m", "stream": True, "messages": messages}
     started = time.perf_counter()
-    with client.stream("POST", "/v1/chat/completions", json=body) as response:
+    with client.stream("POST", "/v1/chat/completions", json=body, headers={"X-Firsthand-Session": session}) as response:
         pieces = response.iter_raw()
         next(pieces)
         took = time.perf_counter() - started
@@ -102,53 +103,67 @@ def served(make: Callable[[], uvicorn.Config], listening: socket.socket) -> Base
 
 
 def measure(setting: Setting) -> list[Row]:
-    rounds = setting.scaled(ROUNDS, at_least=WARM + 10)
+    lists = range(setting.scaled(LISTS, at_least=2))
     folder = setting.fresh("proxy")
     try:
-        times = _times(folder, rounds)
+        with _asking(folder) as ask:
+            rounds = [[ask(f"{seed}", messages) for messages in _grown(seed)] for seed in lists]
         with Memory(folder / SMALL, read_only=True) as memory:
-            receipts = [call.receipt for call in memory.anatomies(memory.sessions()[0].name)]
+            receipts = [[call.receipt for call in memory.anatomies(f"{seed}")] for seed in lists]
     finally:
         setting.drop(folder)
-    compacted = [number for number in range(1, len(receipts)) if receipts[number] != receipts[number - 1]]
-    parts = {f"up to {SHORT} messages": range(WARM, SHORT // 2), f"{LONG} messages and more": range(LONG // 2, rounds)}
-    small = {**parts, f"the window was compacted, {len(compacted)} times": compacted}
-    return [
-        _row(f"first byte through the proxy, {way}, {part}, {named}", times, way, numbers, share, target)
-        for way, of_way in ((PLAIN, parts), (SMALL, small))
-        for part, numbers in of_way.items()
-        if numbers
-        for named, share, target in (("p50", 0.5, Target(Bound.RATIO_MAX, 2)), ("p95", 0.95, None))
-    ]
+    short = [times for each in rounds for times in each[WARM : SHORT // 2]]
+    long = [times for each in rounds for times in each[LONG // 2 :]]
+    behind = [rounds[seed][n] for seed in lists for n in range(1, STEPS) if receipts[seed][n] != receipts[seed][n - 1]]
+    parts = [(way, *part) for way in (PLAIN, SMALL) for part in
+             ((f"up to {SHORT} messages", short), (f"{LONG} messages and more", long))]  # fmt: skip
+    parts.append((SMALL, "first request behind a compaction", behind))
+    return [row for way, what, times in parts for row in _rows(f"{way}, {what}", times, way)]
 
 
-def _row(figure: str, times: dict[str, list[float]], way: str, numbers: Sequence[int], share: float,
-         target: Target | None) -> Row:  # fmt: skip
-    straight, relay, ours = (percentile([times[each][number] for number in numbers], share) for each in
-                             (STRAIGHT, RELAY, way))  # fmt: skip
-    added, least = ours - straight, max(relay - straight, 1e-6)
-    note = f"straight {straight * 1e3:.1f} ms"
-    return Row(figure, added * 1e3, least * 1e3, "ms", "added by a bare relay", True, target, note)
+def _rows(what: str, rounds: list[dict[str, float]], way: str) -> Iterator[Row]:
+    """Compare what two ways add to each request, at percentiles of both."""
+    ours, relay = ([times[each] - times[STRAIGHT] for times in rounds] for each in (way, RELAY))
+    straight = percentile([times[STRAIGHT] for times in rounds], 0.5)
+    note = f"straight {straight * 1e3:.1f} ms at p50; {len(rounds)} requests"
+    for named, share in (("p50", 0.5), ("p95", 0.95)):
+        added, least = percentile(ours, share) * 1e3, max(percentile(relay, share) * 1e3, 1e-3)
+        yield Row(f"first byte through the proxy, {what}, {named}", added, least, "ms", "added by a bare relay", True,
+                  Target(Bound.RATIO_MAX, 2), note)  # fmt: skip
 
 
-def _times(folder: Path, rounds: int) -> dict[str, list[float]]:
-    """Ask by turns; gives seconds to the first byte of each way."""
+def _grown(seed: int) -> Iterator[list[dict[str, str]]]:
+    """Yield the lists of a client, some of whose steps are large."""
+    sizes, messages = random.Random(seed), [{"role": "system", "content": SYSTEM}]
+    for number in range(STEPS):
+        tokens = TOKENS * min(0.2, sizes.lognormvariate(math.log(STEP_SHARE), STEP_SPREAD))
+        text = "".join(
+            f"Worker {sizes.randrange(10_000)} looks at the queue. " for _ in range(int(tokens / LINE_TOKENS))
+        )
+        messages.append({"role": "user", "content": f"Step {number} of {seed}. {text}"})
+        yield messages
+        messages.append(ANSWER)
+
+
+@contextmanager
+def _asking(folder: Path) -> Iterator[Callable[[str, list[dict[str, str]]], dict[str, float]]]:
+    """Serve all four, and give what asks each of them, in seconds to the first byte."""
     sockets = [listen("127.0.0.1", 0) for _ in range(4)]
     urls = [f"http://127.0.0.1:{each.getsockname()[1]}" for each in sockets]
     quiet = {"log_level": "critical", "log_config": None, "ws": "none", "access_log": False}
     made = [lambda app=app: uvicorn.Config(app, lifespan="off", **quiet) for app in (stub(), bare(urls[0]))]
     made += [lambda name=name, most=most: config(Proxy(urls[0], store=folder / name, options=Options(
-        budgets=Budgets([most])))) for name, most in ((PLAIN, "10000000"), (SMALL, "16000"))]  # fmt: skip
+        budgets=Budgets([most])))) for name, most in ((PLAIN, "10000000"), (SMALL, str(TOKENS)))]  # fmt: skip
     servers = [served(make, each) for make, each in zip(made, sockets, strict=True)]
     clients = {way: httpx.Client(base_url=url, timeout=60) for way, url in zip(WAYS, urls, strict=True)}
-    times: dict[str, list[float]] = {way: [] for way in WAYS}
-    messages = [{"role": "system", "content": SYSTEM}]
-    for number in range(rounds):
-        messages.append({"role": "user", "content": f"Step {number}. " + "What does worker 7 do? " * 8})
-        for way, client in clients.items():
-            times[way].append(first_byte_s(client, messages))
-        messages.append({"role": "assistant", "content": "".join(f"word{n} " for n in range(20))})
-    for server in servers:
-        server.terminate()
-        server.join(10)
-    return times
+
+    def ask(session: str, messages: list[dict[str, str]]) -> dict[str, float]:
+        order = random.Random(len(messages)).sample(WAYS, len(WAYS))
+        return {way: first_byte_s(clients[way], messages, session) for way in order}
+
+    try:
+        yield ask
+    finally:
+        for server in servers:
+            server.terminate()
+            server.join(10)

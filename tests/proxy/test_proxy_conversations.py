@@ -286,7 +286,7 @@ def test_a_store_that_fails_while_the_upstream_thinks(tmp_path):
 
 
 def test_a_recall_where_room_was_made_meanwhile(tmp_path):
-    """A recall that follows a compaction made while the upstream thinks goes on with the compacted list."""
+    """Room is made while the upstream thinks, and a recall that follows goes on with the compacted list."""
     recall = {"id": "r", "type": "function", "function": {"name": "recall", "arguments": '{"query": "x"}'}}
     asks = Reply(
         ({"role": "assistant", "content": None, "tool_calls": [recall]},), ours=True, theirs=False, is_whole=True
@@ -297,10 +297,11 @@ def test_a_recall_where_room_was_made_meanwhile(tmp_path):
         for step in range(60):
             messages.append({"role": "user", "content": f"Step {step}. " + "What does worker 7 do today? " * 20})
             asked = chat.read({"model": "m", "messages": messages})
+            receipts = len([*memory.events("s", kind="receipt")])
             turn = conversations.turn(asked, chat, session="s", agent="", again=False)
-            sent, receipts = turn.body["messages"], len([*memory.events("s", kind="receipt")])
-            if not turn.is_recorded:
-                turn.record()
+            assert len([*memory.events("s", kind="receipt")]) == receipts, "no request waits for a compaction"
+            sent = turn.body["messages"]
+            turn.record()
             if len([*memory.events("s", kind="receipt")]) > receipts:
                 compacted += 1
                 turn.go_on(asks, last=False)

@@ -61,8 +61,7 @@ class Request:
     @property
     def messages(self) -> list[dict[str, Any]]:
         """The messages of the body."""
-        messages: list[dict[str, Any]] = self.body["input"] if "input" in self.body else self.body["messages"]
-        return messages
+        return list(self.body["input" if "input" in self.body else "messages"])
 
 
 def compose_from(fold: Fold, format: str, pull: Sequence[Tool], effect: Effect) -> Composed:  # noqa: A002 - the package's word

@@ -320,7 +320,7 @@ class SessionWindow:
 
         def set_fields() -> None:
             changed = tasks.to_json(tasks.changed(self._fold.task, **fields))
-            draft = Draft(Kind.TASK_STATE, changed, tasks.MEDIA, **_OURS)
+            draft = Draft(Kind.TASK_STATE, changed, tasks.MEDIA, origin="firsthand", trust=Trust.TRUSTED)
             # a version must have seen all events before it
             self._space.append([draft], session=self._session.name, expected_position=self._fold.through or None)
 
@@ -350,6 +350,11 @@ class SessionWindow:
             f"session {self._session.name!r} grew {TRIES_MAX} times while {during}; "
             "other writers append to it without a pause: do it again"
         )
+
+    def composed(self) -> dict[str, Any]:
+        """Compose the body of a request as the window is now; none is recorded, and nothing leaves."""
+        self._follow()
+        return compose_from(self._fold, self.format, self._definitions(), Effect(self._space)).body
 
     # one request -------------------------------------------------------------------------------------
 
@@ -562,9 +567,6 @@ class SessionWindow:
     def _turn_id(self) -> str:
         turn = self._turn()
         return next((item.id for item in self._fold.window.items if item.turn == turn), "")
-
-
-_OURS: Mapping[str, Any] = {"origin": "firsthand", "trust": Trust.TRUSTED}
 
 
 def _plain(message: Any) -> dict[str, Any]:

@@ -26,6 +26,7 @@ class Conversation:
         entries: what a client's list has that goes on from here.
         calls: ids of calls of our tools.
         answers: that are on their way.
+        kept_for: tokens of the window, and whether its tools are offered.
         is_whole: nothing has left the window, as far as is known.
         sent: what the window made after its last compaction, and what came since; None while nothing has left.
         frame: system prompt and tools of the last request.
@@ -40,7 +41,7 @@ class Conversation:
         self.entries = dialect.entries(session.messages(dialect.FORMAT), NAMES, self.calls)
         self.answers = self.tokens = self.recorded_tokens = 0
         self.window: SessionWindow | None = None
-        self.is_whole = False
+        self.kept_for, self.is_whole = (0, False), False
         self.sent: list[Message] | None = None
         self.frame: tuple[str, tuple[Message, ...]] | None = None
         self.responses: OrderedDict[str, tuple[str, tuple[Message, ...]]] = OrderedDict()
@@ -64,7 +65,11 @@ class Conversation:
         elif self.sent is None or request.receipt is not None:
             self.sent = [*request.messages]
 
-    def size_of(self, messages: Sequence[Message]) -> int:
+    def compacted(self, tokens: int, messages: list[Message]) -> None:
+        """Know what is sent after a compaction, and its tokens."""
+        self.is_whole, self.tokens, self.sent = False, tokens, messages
+
+    def size_of(self, messages: Sequence[Message | str]) -> int:
         """Estimate the tokens of messages, not under what the window counts."""
         return counter_of(self.dialect.FORMAT)(json.dumps(messages, ensure_ascii=False))
 

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import accumulate, takewhile
 
 from firsthand import Memory, moment
-from firsthand.context.request import TASK_SHARE, TASK_TOKENS_MAX, TASK_TOKENS_MIN, Request
+from firsthand.context.request import TASK_SHARE, TASK_TOKENS_MAX, TASK_TOKENS_MIN
 from firsthand.context.session_window import SessionWindow
+from firsthand.context.tools import NAMES
 from firsthand.errors import FirsthandError
 from firsthand.event import Kind, Trust
 from firsthand.formats.fields import mapping, text
@@ -28,8 +29,10 @@ from firsthand.proxy.conversation import Conversation
 from firsthand.proxy.dialect import Asked, Dialect, Entry, Message, Reply, Unfit, digest, texts_of
 from firsthand.proxy.lists import Lists
 from firsthand.value import value
+from firsthand.window import Budget
 
-STEPS_AHEAD = 2  # as large as this one: where these would not fit, room is made while the upstream thinks
+AHEAD_SHARE = 0.95  # of the budget: where more would be used soon, room is made while the upstream thinks
+STEPS_AHEAD = 2  # as large as this one
 CONVERSATIONS_MAX = 256  # that are known without reading the log
 NUMBERED_MAX = 32  # sessions that began alike and are looked up after a start
 CUT_SHORT = "cut_short"
@@ -58,7 +61,6 @@ class Turn:
     Attributes:
         body: what is sent now.
         own: names of our tools that the model may call in it.
-        is_recorded: what is new is in the log; else `record` puts it there while the upstream is asked.
         before: why the request before this one was not recorded; empty when it was.
     """
 
@@ -69,12 +71,18 @@ class Turn:
         self.changes = every.options.window  # another body is sent than the one that came
         self.body: Message = asked.body
         self.own: frozenset[str] = frozenset()
-        self.is_recorded = self._is_lost = False
+        self._is_recorded = self._is_lost = False
         self._window: SessionWindow | None = None
-        self._is_plain = True  # what is sent is the client's list, grown
+        self._sent: list[Message] | None = None  # what is sent is this; else the client's list, grown
         self._withheld: tuple[Message, ...] = ()
         self._new: list[Message] = []
         self._whole: list[Message] | None = None  # the list, where the window is to find out what is new
+
+    @property
+    def window(self) -> SessionWindow:
+        """The window: there is one where a body is written and our tools are offered."""
+        assert self._window is not None, "with capture alone no body is written"
+        return self._window
 
     def begin(self) -> None:
         """Make the request, at once where the client's own list goes out; else what is new is recorded first."""
@@ -92,9 +100,9 @@ class Turn:
         if self.changes:
             self._window = self._all.window_of(conversation, asked)
             self.own = frozenset(map(tool_name, self._window.tools))
-        frame = (asked.system, asked.tools)
-        is_quick = goes_on and not asked.stands_on and frame == conversation.frame and self._is_small()
-        conversation.frame = frame
+        self._tokens_before = conversation.recorded_tokens
+        is_quick = goes_on and not asked.stands_on and self._is_small()
+        conversation.frame = (asked.system, asked.tools)
         if goes_on:
             conversation.took(self._new, self.own)
         else:
@@ -108,30 +116,37 @@ class Turn:
             self.body = self._chained()
         else:
             conversation.sent = None
-            request = self._recorded()
-            self._write(request.messages if request is not None else ())
+            self._recorded()
+            self._write()
 
     def _is_small(self) -> bool:
         """Say whether all certainly fits, so that the request need not wait for the window."""
         conversation = self.conversation
         if self._window is None or not (conversation.is_whole or conversation.sent):
             return False
-        budget, size, task = self._window.budget, conversation.size_of(self._new), 0
+        budget, size, task, frame = self.window.budget, conversation.size_of(self._new), 0, 0
         if conversation.is_whole:  # nothing says its task state yet: that one's room is kept free
             task = max(TASK_TOKENS_MIN, min(TASK_TOKENS_MAX, int(budget.tokens_max * TASK_SHARE)))
-        return size < budget.item_tokens_max and conversation.tokens + size + task < budget.high_tokens
+        if conversation.frame != (self._asked.system, self._asked.tools):
+            frame = conversation.size_of([self._asked.system, *self._asked.tools])
+        return size < budget.item_tokens_max and conversation.tokens + size + task + frame < budget.tokens_max
 
     def record(self) -> None:
-        """Put what is new into the log, and make its anatomy; compact where the next request would have to."""
-        conversation, before = self.conversation, self.conversation.recorded_tokens
+        """Put what is new into the log where it is not yet; compact where one of the next requests would have to."""
+        conversation, window = self.conversation, self._window
         with conversation.lock:
-            request = self._recorded()
-            if request is None or self._window is None:
+            if not self._is_recorded:
+                self._recorded()
+            if window is None or self._asked.stands_on:
                 return
-            step = STEPS_AHEAD * (request.tokens - before)
-            if step > 0 and request.tokens + step > self._window.budget.high_tokens:
-                self._window.compact()
+            if conversation.answers > 1:  # what another one brought is not in the window yet
                 conversation.is_whole, conversation.sent = False, None
+                return
+            step = conversation.recorded_tokens - self._tokens_before if self._tokens_before else 0
+            if conversation.recorded_tokens + STEPS_AHEAD * step > window.budget.tokens_max * AHEAD_SHARE:
+                receipt = window.compact()
+                if receipt is not None:
+                    conversation.compacted(receipt.tokens_after, window.composed()[conversation.dialect.LIST])
 
     def lose(self, why: str) -> None:
         """Know that what is new could not be recorded: neither is what follows, and the session is read anew."""
@@ -139,29 +154,25 @@ class Turn:
         self._all.lost[self.conversation.session.name] = why
         self._all.forget(self.conversation)
 
-    def _recorded(self) -> Request | None:
+    def _recorded(self) -> None:
         asked, conversation, window = self._asked, self.conversation, self._window
-        self.is_recorded = True
+        self._is_recorded = True
         if window is None or asked.stands_on:
-            self._append(self._new)
-            return None
+            return self._append(self._new)
         if self._whole is None:
             window.add(self._new)
         request = window.request(self._whole, anew=True, tools=asked.tools, system=asked.system, model=asked.model)
-        conversation.composed(request, window)
-        return request
+        return conversation.composed(request, window)
 
-    def _write(self, made: Sequence[Message] = ()) -> None:
-        """Write the body: the client's own list while nothing has left, else that of the window.
-
-        Args:
-            made: by the window; empty where what was sent has only grown.
-        """
-        conversation, window = self.conversation, self._window
-        assert window is not None, "a body is written where there is a window"
-        self._is_plain = conversation.is_whole and len(self._entries) == len(conversation.entries)
-        messages = self._as_it_came() if self._is_plain else [*(made or conversation.sent or ())]
-        self.body = conversation.dialect.write(self._asked, messages, window.tools, composed=not self._is_plain)
+    def _write(self) -> None:
+        """Write the body: the client's own list while nothing has left, else that of the window."""
+        conversation, window = self.conversation, self.window
+        if conversation.sent is None and len(self._entries) != len(conversation.entries):
+            conversation.sent = window.composed()[conversation.dialect.LIST]
+        self._sent = conversation.sent
+        messages = self._as_it_came() if self._sent is None else [*self._sent]
+        composed = self._sent is not None
+        self.body = conversation.dialect.write(self._asked, messages, window.tools, composed=composed)
 
     def _as_it_came(self) -> list[Message]:
         """Give the client's own list, and what was withheld from it at its place."""
@@ -176,10 +187,9 @@ class Turn:
 
     def _chained(self) -> Message:
         """Write a request that stands on a response which the upstream keeps."""
-        assert self._window is not None, "a body is written where there is a window"
         named, answers = self.conversation.responses.get(self._asked.stands_on, (self._asked.stands_on, ()))
         messages = [*answers, *self._asked.messages]
-        body = self.conversation.dialect.write(self._asked, messages, self._window.tools, composed=False)
+        body = self.conversation.dialect.write(self._asked, messages, self.window.tools, composed=False)
         return {**body, "previous_response_id": named}
 
     # our tools ---------------------------------------------------------------------------------------
@@ -190,8 +200,7 @@ class Turn:
         Args:
             last: no tool may be called any more.
         """
-        dialect, window = self.conversation.dialect, self._window
-        assert window is not None, "our tools are offered where there is a window"
+        dialect = self.conversation.dialect
         with self.conversation.lock:
             try:
                 answers = self._answered(reply)
@@ -201,31 +210,27 @@ class Turn:
                 body = {**self.body, "previous_response_id": reply.id, dialect.LIST: answers}
             else:
                 grown = [*self.body[dialect.LIST], *reply.messages, *answers]
-                body = self._within_budget(window, {**self.body, dialect.LIST: grown})
+                body = self._within_budget({**self.body, dialect.LIST: grown})
             self.body = {**body, **dialect.NO_TOOLS} if last else body
 
-    def _within_budget(self, window: SessionWindow, body: Message) -> Message:
+    def _within_budget(self, body: Message) -> Message:
         """Give the body of the window where something of it has left, else the one that has only grown."""
-        conversation = self.conversation
-        grows = self._is_plain or conversation.sent is not None  # else room was made since the body was written
+        conversation, window = self.conversation, self.window
         try:
-            request = window.request()
+            conversation.composed(window.request(), window)
         except (FirsthandError, OSError):  # what was answered goes on as it is
             return body
-        conversation.composed(request, window)
-        if grows and request.receipt is None and (conversation.is_whole or not self._is_plain):
+        if conversation.sent is None or conversation.sent is self._sent:
             return body
-        self._is_plain = False
-        return conversation.dialect.write(self._asked, request.messages, window.tools, composed=True)
+        self._sent = conversation.sent
+        return conversation.dialect.write(self._asked, self._sent, window.tools, composed=True)
 
     def _answered(self, reply: Reply) -> list[Message]:
         """Answer calls of our tools; calls and answers are appended together."""
-        window = self._window
-        assert window is not None, "our tools are offered where there is a window"
         if self._is_lost:
             return self._refused(reply, "the store failed")
-        answers = [answer for message in reply.messages for answer in window.answer(message)]
-        window.add([*reply.messages, *answers])
+        answers = [answer for message in reply.messages for answer in self.window.answer(message)]
+        self.window.add([*reply.messages, *answers])
         self.conversation.took([*reply.messages, *answers], self.own)
         return answers
 
@@ -323,14 +328,13 @@ class Conversations:
 
     def window_of(self, conversation: Conversation, asked: Asked) -> SessionWindow:
         """Give the window of a conversation, under the budget of the model that is asked."""
-        tokens, window = self.options.budgets.of(asked.model), conversation.window
-        if window is None or window.budget.tokens_max != tokens:
-            format_, pull = conversation.dialect.FORMAT, self.options.recall
-            window = conversation.session.window(tokens, format=format_, pull=pull)
-            if {*map(tool_name, asked.tools)} & {*map(tool_name, window.tools)}:  # the client's own come first
-                window = conversation.session.window(tokens, format=format_, pull=False)
-            conversation.window, conversation.is_whole, conversation.sent = window, False, None
-        return window
+        tokens = self.options.budgets.of(asked.model)
+        pull = self.options.recall and {*NAMES}.isdisjoint(map(tool_name, asked.tools))  # the client's own come first
+        if conversation.window is None or conversation.kept_for != (tokens, pull):
+            budget = Budget(tokens, high=1)  # room is made before that is reached
+            conversation.window = conversation.session.window(budget, format=conversation.dialect.FORMAT, pull=pull)
+            conversation.kept_for, conversation.is_whole, conversation.sent = (tokens, pull), False, None
+        return conversation.window
 
     def know_response(self, conversation: Conversation, first: str, last: str, withheld: tuple[Message, ...]) -> None:
         """Know what a client may name as the response that its next request stands on."""

@@ -158,10 +158,9 @@ class _Conversation:
     async def _recorded(self) -> None:
         """Record what is new in the request where that is left to be done."""
         try:
-            if not self._turn.is_recorded:
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._goes.wait(), AHEAD_S)
-                await run_in_threadpool(self._turn.record)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._goes.wait(), AHEAD_S)
+            await run_in_threadpool(self._turn.record)
         except Exception as error:  # noqa: BLE001 - the request has gone out; its answer is the client's
             self._turn.lose(why_of(error))
             self._note = f"not recorded; {why_of(error)}"
