@@ -193,8 +193,7 @@ def test_capture_only(format_, tmp_path):
         assert run.post(format_, client.body()).headers["x-firsthand"].startswith("capture; session=")
         assert run.stub.requests[-1]["data"] == run.client.build_request("POST", "/", json=client.body()).content
     with Memory(tmp_path / "store") as memory:
-        kinds = [event.kind for event in memory.events()]
-    assert kinds == ["user_message", "agent_message"] * 2 + ["agent_message"]
+        assert [event.kind for event in memory.events()] == ["user_message", "agent_message"] * 2 + ["agent_message"]
 
 
 @each
@@ -277,7 +276,7 @@ def test_a_store_that_fails_while_the_upstream_thinks(tmp_path):
         client = Client(run, "openai-chat")
         client.say("One.")
         (tmp_path / "store").rename(tmp_path / "gone")
-        client.list.append({"role": "user", "content": "Two."})
+        client.list.append(user("Two."))
         response = run.post("openai-chat", client.body())
         assert response.json()["choices"][0]["message"]["content"] == "ok"
         assert response.headers["x-firsthand"].startswith("not recorded; ")
@@ -295,7 +294,7 @@ def test_a_recall_where_room_was_made_meanwhile(tmp_path):
     with Memory(tmp_path / "store") as memory:
         conversations, messages = Conversations(memory, Options(budgets=Budgets([str(TOKENS)]))), []
         for step in range(60):
-            messages.append({"role": "user", "content": f"Step {step}. " + "What does worker 7 do today? " * 20})
+            messages.append(user(f"Step {step}. " + "What does worker 7 do today? " * 20))
             asked = chat.read({"model": "m", "messages": messages})
             receipts = len([*memory.events("s", kind="receipt")])
             turn = conversations.turn(asked, chat, session="s", agent="", again=False)

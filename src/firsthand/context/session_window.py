@@ -333,10 +333,9 @@ class SessionWindow:
 
         def compact() -> Receipt | None:
             made = self._compact(forced=True)
-            if made is None:
-                return None
-            self._write([made.task, made.draft], made)
-            return made.receipt
+            if made is not None:
+                self._write([made.task, made.draft], made)
+            return made.receipt if made is not None else None
 
         return self._written(compact, "it was compacted")
 
