@@ -10,7 +10,7 @@ import sys
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import pytest
@@ -64,7 +64,7 @@ BROAD_HANDLERS_THAT_ANSWER: dict[str, str] = {  # "path:function" of a door's ou
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Module:
     """One file of the package, read and parsed once."""
 
@@ -72,6 +72,10 @@ class Module:
     name: str  # below the package, dotted; "__init__" for the package itself
     text: str
     tree: ast.Module
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        return tuple(ast.walk(self.tree))
 
     @property
     def room(self) -> str:
@@ -114,12 +118,12 @@ def _imports(module: Module, *, typing_too: bool) -> Iterator[tuple[str, int]]:
     known = names_of_modules()
     only_typing = {
         id(inner)
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
         for inner in ast.walk(node)
     }
     package = module.name.split(".") if module.path.name == "__init__.py" else module.name.split(".")[:-1]
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if not typing_too and id(node) in only_typing:
             continue
         if isinstance(node, ast.Import):
@@ -166,7 +170,7 @@ def test_the_evaluations_import_public_names():
         f"{module}:{node.lineno} imports {name.name} of {node.module}"
         for module in modules()
         if module.room == "evals"
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("firsthand.")
         for name in node.names
         if name.name in public or not {node.module.removeprefix("firsthand."), node.module.split(".")[1]} & rooms
@@ -198,12 +202,13 @@ def test_no_import_cycles():
     assert [cycle for name in sorted(graph) if (cycle := visit(name, ()))] == []
 
 
+@cache
 def needs_an_extra(name: str) -> bool:
     """Say whether a module is of a library that an extra brings, or one of ours that imports such a library."""
-    ours = [module for module in modules() if f"firsthand.{module.name}" == name]
-    if not ours:
+    ours = next((module for module in modules() if f"firsthand.{module.name}" == name), None)
+    if ours is None:
         return name.split(".", maxsplit=1)[0] not in {*sys.stdlib_module_names, "apsw", "backports", "firsthand"}
-    return any(needs_an_extra(target) for node in ours[0].tree.body for target in named_by(ours[0], node))
+    return any(needs_an_extra(target) for node in ours.tree.body for target in named_by(ours, node))
 
 
 def named_by(module: Module, node: ast.AST) -> list[str]:
@@ -236,7 +241,7 @@ def test_pure_modules_do_no_input_or_output():
         f"{module}:{node.lineno} imports {name}"
         for module in modules()
         if module.room in PURE and module.name not in READ_FILES
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, (ast.Import, ast.ImportFrom))
         for name in ([alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""])
         if name.split(".")[0] in PURE_MAY_NOT_IMPORT
@@ -251,7 +256,7 @@ def test_sqlite_is_spoken_where_its_tables_are():
         f"{module}:{node.lineno}"
         for module in modules()
         if not module.name.startswith(below) and module.room != "evals"
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if (isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "apsw" for alias in node.names))
         or (isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "apsw")
         or (isinstance(node, ast.Attribute) and ast.unparse(node).endswith("reader.db") and module.name != "space")
@@ -343,7 +348,7 @@ def test_suppress_names_what_it_suppresses():
     wrong = [
         f"{module}:{node.lineno}"
         for module in modules()
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.Call)
         and ast.unparse(node.func).endswith("suppress")
         and any(ast.unparse(argument) in {"Exception", "BaseException"} for argument in node.args)
@@ -360,7 +365,7 @@ def test_the_environment_is_read_in_one_file():
         f"{module}:{node.lineno}"
         for module in modules()
         if module.name not in {"environment", "server.hook_client"}  # a script that imports nothing of the package
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if (isinstance(node, ast.Attribute) and ast.unparse(node) in {"os.environ", "os.getenv", "os.environb"})
         or (isinstance(node, ast.Attribute) and (node.attr == "expanduser" or ast.unparse(node) == "Path.home"))
         if not (
@@ -376,7 +381,7 @@ def test_no_print_outside_doors():
         f"{module}:{node.lineno}"
         for module in modules()
         if not module.is_door
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print")
         or (isinstance(node, ast.Attribute) and ast.unparse(node) in {"sys.stdout", "sys.stderr"})
     ]
@@ -396,7 +401,7 @@ def test_every_error_raised_is_of_the_tree():
     foreign = {"Exception", "BaseException", "RuntimeError", "NotImplementedError"}
     wrong = []
     for module in modules():
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if not isinstance(node, ast.Raise) or not isinstance(node.exc, ast.Call):
                 continue
             name = ast.unparse(node.exc.func).split(".")[-1]

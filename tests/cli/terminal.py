@@ -9,7 +9,6 @@ import pty
 import select
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,10 +88,8 @@ class Shell:
         if answer:
             os.write(master, answer)
         said = b""
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            if not select.select([master], [], [], 0.1)[0]:
-                continue
+        while True:
+            assert select.select([master], [], [], 60)[0], f"waits for more than was answered: {said.decode()}"
             try:
                 piece = os.read(master, 65_536)
             except OSError:  # the terminal's other end is closed

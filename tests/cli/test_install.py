@@ -216,8 +216,8 @@ def test_without_a_terminal_nothing_is_changed_but_by_yes(shell):
 
 
 def test_a_terminal_is_asked(shell):
-    """On a terminal no means that nothing is written; after yes the tools and redaction are asked for."""
-    answers = {"n\n": set(), "y\ny\ny\n": {*USER_FILES["codex"]}}
+    """On a terminal no means that nothing is written; after yes tools, redaction and past sessions are asked for."""
+    answers = {"n\n": set(), "y\ny\ny\nn\n": {*USER_FILES["codex"]}}
     settings = {"PATH": "/nowhere", "FIRSTHAND_DAEMON": "off", "XDG_STATE_HOME": str(shell.home / "state"),
                 "XDG_RUNTIME_DIR": str(shell.home / "run")}  # fmt: skip
     for answer, names in answers.items():

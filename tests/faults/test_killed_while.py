@@ -20,12 +20,9 @@ from firsthand.ledger.decision_log import ledger_of
 from firsthand.ledger.statements import assert_fact
 from stores import SOAK
 
-POINTS = {
-    ("sleep", "kill"): 22, ("consolidate", "kill"): 6,
-    ("sleep", "full"): 8, ("sleep", "interrupt"): 6,
-}  # fmt: skip
+POINTS = {("sleep", "kill"): 10, ("consolidate", "kill"): 5, ("sleep", "full"): 5, ("sleep", "interrupt"): 4}
 """By work and how it is ended: at so many calls, spread over all of them."""
-SOAKED = 10
+SOAKED = 20
 """Times as many of them where there is time."""
 BOXES = 125
 PROCESS = Path(__file__).with_name("killed_while.py")
