@@ -6,13 +6,23 @@ import json
 import socket
 import time
 from contextlib import closing, suppress
+from email.utils import formatdate
 from importlib.util import find_spec
 
 import pytest
 from chat_server import ChatServer
 
 from firsthand.errors import InvalidArgument, ModelError, ModelRefused, ModelUnavailable
-from firsthand_evals.endpoint import ATTEMPTS_MAX, PAUSE_SECONDS_MAX, REPLY_BYTES_MAX, Local, Server
+from firsthand_evals.endpoint import (
+    ATTEMPTS_MAX,
+    LIMITED_SECONDS,
+    PAUSE_SECONDS,
+    PAUSE_SECONDS_MAX,
+    REPLY_BYTES_MAX,
+    Local,
+    Server,
+    seconds_of,
+)
 
 SAY = [{"role": "user", "content": "Say hello."}]
 TOOL = {"type": "function", "function": {"name": "look_up", "parameters": {
@@ -85,9 +95,29 @@ def test_a_server_that_stays_busy_is_given_up(model, chat_server):
 def test_a_long_pause_is_not_waited_for(model, chat_server):
     """A server that asks for more than the greatest pause is given up at once, and the error says what it asks."""
     chat_server.plan = [(503, {"Retry-After": str(int(PAUSE_SECONDS_MAX) + 1)}, b"later")]
-    with pytest.raises(ModelUnavailable, match="asks to wait 31 seconds"):
+    with pytest.raises(ModelUnavailable, match="asks to wait 121 seconds"):
         model.complete(SAY)
     assert len(chat_server.seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("after", "least", "most"),
+    [("0", 0, 0), ("1.5", 1.5, 1.5), ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0), ("", None, None), ("soon", None, None)],
+)
+def test_how_long_to_wait_is_read_in_seconds_or_as_a_date(after, least, most):
+    """A date that has passed waits no more; what is neither leaves the pause to us."""
+    seconds = seconds_of(after)
+    assert seconds is None if least is None else least <= seconds <= most
+    assert 3_500 < seconds_of(formatdate(time.time() + 3_600, usegmt=True)) <= 3_600
+
+
+def test_a_limited_rate_is_waited_for_longer_than_a_broken_server(model, chat_server, monkeypatch):
+    """Without a word on how long, 429 waits from `LIMITED_SECONDS` on and others from `PAUSE_SECONDS`, each doubled."""
+    pauses = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+    chat_server.plan = [(429, {}, b"slow down")] * 2 + [(500, {}, b"broken")]
+    model.complete(SAY)
+    assert pauses == [LIMITED_SECONDS, 2 * LIMITED_SECONDS, 4 * PAUSE_SECONDS]
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])

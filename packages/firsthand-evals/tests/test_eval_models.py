@@ -49,7 +49,7 @@ def test_a_recorded_run_is_replayed_without_asking_anybody(said, recorded, tmp_p
     )  # fmt: skip
     items = [one["item"] for one in found.json_lines if "item" in one]
     assert [(one["key"], one["outcome"]) for one in items] == [(one.key, one.outcome) for one in recorded]
-    assert "3 cases, 3 calls" in found.error
+    assert "3 cases, small answers: about 3 calls" in found.error
     assert "at the given price" in found.error
     assert "3 cases: 0 known, 3 made, 0 failed, 0 left; spent 0 calls" in found.error
     assert found.code == 0
@@ -78,13 +78,20 @@ def test_a_run_without_an_item_passes_nowhere(said, tmp_path):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ((*SMALL, "--model", "http://localhost:9/v1#m", "--calls-max", "2"), "at least 3 calls and at most 2"),
+        (
+            (*SMALL, "--model", "http://localhost:9/v1#m", "--calls-max", "2"),
+            "estimated over the cap of 2 calls: about 3 calls",
+        ),
         ((*SMALL[:-2], "--model", "local"), "name a folder (--out DIR)"),
         ((*SMALL, "--model", "local", "--reader", "cautious"), "one reader answers"),
         ((*SMALL, "--model", "nonsense"), "a model is 'local'"),
         ((*SMALL, "--price", "1,2"), "--price is of a run with a model"),
         ((*SMALL, "--tokens-max", "10"), "--tokens-max is of a run with a model"),
         ((*SMALL, "--writer", "local", "--cost-max", "1"), "wants the price"),
+        ((*SMALL, "--model", "http://localhost:9/v1#m", "--price", "x=1,2"), "none for m; add m=PROMPT,REPLY"),
+        ((*SMALL, "--model", "http://localhost:9/v1#m", "--tokens-max", "99"), "over the cap of 99 tokens"),
+        ((*SMALL, "--model", "http://localhost:9/v1#m", "--price", "1,2", "--cost-max", "0.0001"), "a cost of 0.0001"),
+        ((*SMALL, "--estimate"), "--estimate is of a run with a model"),
     ],
 )
 def test_what_does_not_fit_is_refused_before_anything_is_spent(said, tmp_path, words, told):
@@ -92,6 +99,16 @@ def test_what_does_not_fit_is_refused_before_anything_is_spent(said, tmp_path, w
     found = said(*words)
     assert (found.code, found.text) == (5, "")
     assert told in found.error
+    assert not list(tmp_path.rglob("items.jsonl"))
+
+
+def test_an_estimate_asks_nothing(said, tmp_path):
+    """Calls, tokens and cost stand on the output, as a line or as JSON, whatever the cap; no item is written."""
+    words = (*SMALL, "--model", "http://localhost:9/v1#m", "--price", "m=1,2", "--calls-max", "1", "--estimate")
+    assert said(*words).text.startswith("3 cases, m answers: about 3 calls (at most 8 when memories are asked), ")
+    (told,) = said(*words, "--json").json_lines
+    assert (told["estimate"]["calls"], told["estimate"]["reply_tokens"]) == (3, 900)
+    assert told["estimate"]["cost"] == pytest.approx((told["estimate"]["prompt_tokens"] + 1_800) / 1e6)
     assert not list(tmp_path.rglob("items.jsonl"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import sys
 from pathlib import Path
 
@@ -75,15 +76,21 @@ def test_a_run_is_estimated_capped_recorded_and_replayed(shell, served, tmp_path
              "--episodes", "16", "--schedule", "stream", "--arm", FORCED, "--out", str(tmp_path))  # fmt: skip
     found = shell(*words, "--calls-max", "5")
     assert (found.code, server.seen) == (5, [])
-    assert "calls and at most 5 are allowed" in found.error
-    found = shell(*words, "--price", "1,2", "--cost-max", "5", "--tokens-max", "1000000", "--temperature", "0",
-                  "--reply-tokens", "700")  # fmt: skip
+    assert "estimated over the cap of 5 calls: about " in found.error
+    priced = ("--price", "m=1,2", "--price", "s=0.5,1", "--cost-max", "5", "--tokens-max", "1000000", "--temperature",
+              "0", "--reply-tokens", "700")  # fmt: skip
+    (told,) = shell(*words, *priced, "--estimate", "--json").json_lines
+    assert server.seen == []
+    found = shell(*words, *priced)
     assert found.code == 0
-    assert "m: at most " in found.error
-    assert "at the given price; found by a run with replies that say nothing" in found.error
+    assert "m writes, s answers beside the readers by rule. about " in found.error
+    assert "at the given price" in found.error
+    assert len(server.seen) <= told["estimate"]["calls"] <= 2 * len(server.seen)
     assert {(body["model"], body["max_tokens"]) for _, body in server.seen} == {("m", 700), ("s", 48)}
     assert "p0 model" in found.lines[1]
     asked = len(server.seen)
+    (told,) = shell(*words, "--reply-tokens", "700", "--estimate", "--json").json_lines
+    assert told["estimate"]["calls"] == 0  # what is recorded costs nothing
     again = shell(*words, "--replay", "--reply-tokens", "700")
     assert (again.lines, len(server.seen)) == (found.lines, asked)
     assert "spent 0 calls" in again.error
@@ -91,15 +98,36 @@ def test_a_run_is_estimated_capped_recorded_and_replayed(shell, served, tmp_path
 
 def test_a_cap_stops_a_run_and_it_goes_on(shell, served, tmp_path):
     """What was answered before the cap is not asked again by the run that follows."""
-    server = served(faithful, tokens=2_000)
+    server = served(faithful, tokens=9_000)
     words = ("eval", "stream", "--model", f"{server.url}#m", "--streams", "1", "--episodes", "32", "--schedule",
              "stream", "--arm", FORCED, "--out", str(tmp_path))  # fmt: skip
-    stopped = shell(*words, "--tokens-max", "3000")
+    stopped = shell(*words, "--tokens-max", "9000")
     assert stopped.code not in {0, 1}
     assert "could pass the cap" in stopped.error
+    assert "spent 1 calls, 9,000 tokens of prompts and 2 of replies" in stopped.error
     assert len(server.seen) == 1
     assert shell(*words).code == 0
     assert len(server.seen) == 4
+
+
+def test_a_server_that_breaks_off_costs_nothing_that_was_answered(shell, served, tmp_path):
+    """The run ends with what the server did and what was spent; the next one asks only what is not recorded."""
+
+    def twice(prompt: str) -> str:
+        if len(server.seen) == 2:
+            server.plan.append(lambda handler: handler.connection.shutdown(socket.SHUT_RDWR))
+        return faithful(prompt)
+
+    server = served(twice)
+    words = ("eval", "stream", "--model", f"{server.url}#m", "--streams", "1", "--episodes", "32", "--schedule",
+             "stream", "--arm", FORCED, "--out", str(tmp_path))  # fmt: skip
+    broken = shell(*words)
+    assert broken.code not in {0, 1}
+    assert "spent 3 calls, 1 without a reply" in broken.error
+    assert "was not sent again" in broken.error
+    assert not (tmp_path / "results").exists()
+    (told,) = shell(*words, "--estimate", "--json").json_lines
+    assert (told["estimate"]["calls"], shell(*words).code, len(server.seen)) == (2, 0, 5)
 
 
 def test_a_model_that_answers_wants_one_that_writes(shell, tmp_path):

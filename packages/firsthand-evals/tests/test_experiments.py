@@ -28,8 +28,8 @@ def test_names_are_unique_and_commands_exist():
         assert registry.named(one.name) == one
 
 
-RECLAIM = [*(f"Table {number}" for number in range(2, 20)), *(f"Figure {number}" for number in range(1, 4))]
-"""Table 1 lists claims, each of another table: no experiment has it."""
+RECLAIM = [*(f"Table {number}" for number in range(2, 20) if number != 13), "Figure 1", "Figure 2", "Figure 3"]
+"""Table 1 lists claims, each of another table, and Table 13 wants labels by large models: no experiment has them."""
 
 
 def tables_of(where: str) -> set[str]:
@@ -57,7 +57,7 @@ def test_a_command_of_ours_can_be_typed():
     """The command line understands the command of each experiment that is ours."""
     for one in registry.EXPERIMENTS:
         if one.ours:
-            words = one.command.replace("NAME=PATH", "a=b").split()[1:]
+            words = one.command.split()[1:]
             if "--writer" not in words:  # it comes with a model
                 assert parser(words).parse_args(words).command_at.startswith("firsthand_evals.commands.")
 

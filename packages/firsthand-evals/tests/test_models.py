@@ -17,7 +17,20 @@ from hypothesis import strategies as st
 from firsthand.errors import CapReached, InvalidArgument, ModelUnavailable, ReplyUnknown
 from firsthand.tokens import estimate
 from firsthand_evals.endpoint import Reply
-from firsthand_evals.models import Cap, Meter, Models, Named, Price, Recorded, Spent, named, taking
+from firsthand_evals.models import (
+    Cap,
+    Estimate,
+    Meter,
+    Models,
+    Named,
+    Price,
+    Promise,
+    Recorded,
+    Spent,
+    named,
+    price_of,
+    taking,
+)
 
 HELLO = [{"role": "user", "content": "hello"}]
 TAKES = itertools.count(1)
@@ -36,9 +49,9 @@ class Says:
         return Reply("hi there", (), self.prompt, self.said)
 
 
-def metered(model: Says, meter: Meter) -> Recorded:
+def metered(model: Says, meter: Meter, price: Price | None = None) -> Recorded:
     """Give a model whose calls are counted, with a record that nobody reads again."""
-    return Recorded(Path(tempfile.mkdtemp()) / "replies.jsonl", lambda: model, meter)
+    return Recorded(Path(tempfile.mkdtemp()) / "replies.jsonl", lambda: model, meter, price)
 
 
 def ask(model: Recorded, times: int, max_tokens: int = 10) -> int:
@@ -53,10 +66,10 @@ def ask(model: Recorded, times: int, max_tokens: int = 10) -> int:
 
 def test_what_a_model_counts_is_spent_and_priced():
     """Calls, tokens and cost add up as the model told them; without its count they are estimated, and said to be."""
-    meter = Meter(Cap(), Price(1, 5))
-    assert ask(metered(Says(), meter), 3) == 3
+    meter, price = Meter(Cap()), Price(1, 5)
+    assert ask(metered(Says(), meter, price), 3) == 3
     assert meter.spent == Spent(3, 0, 15, 6, 0, pytest.approx(45e-6))
-    ask(metered(Says(None, None), meter), 1)
+    ask(metered(Says(None, None), meter, price), 1)
     assert meter.spent == Spent(4, 0, 15 + PROMPT, 6 + estimate("hi there"), 1, pytest.approx(
         (15 + PROMPT + 5 * (6 + estimate("hi there"))) / 1e6))  # fmt: skip
     assert str(Spent(2, 1, 1_500, 20, 1, 0.5)) == (
@@ -90,13 +103,13 @@ def test_a_call_that_fails_counts_as_a_call():
 )
 def test_the_first_call_that_could_pass_the_cap_is_not_made(cap, made, limit):
     """Each limit counts what was spent and what the next call may take at the most; afterwards nothing is asked."""
-    meter = Meter(cap, Price(1, 5))
-    assert ask(metered(Says(), meter), 9) == made == meter.spent.calls
+    meter = Meter(cap)
+    assert ask(metered(Says(), meter, Price(1, 5)), 9) == made == meter.spent.calls
     assert meter.stopped.startswith(f"the next call could pass the cap of {limit}" if limit else "")
     assert ("run again with a higher cap" in meter.stopped) == bool(limit)
     if limit:
         with pytest.raises(CapReached):
-            meter.promise(0, 0)
+            meter.promise(Promise(0, 0))
 
 
 @given(
@@ -116,15 +129,15 @@ def test_spent_never_passes_the_cap(calls, tokens, asked, counts):
 def test_what_is_being_asked_counts_at_its_full_length():
     """A call that has not come back yet is held against calls and tokens as if it took all it may."""
     meter = Meter(Cap(calls=3, tokens=100))
-    meter.promise(10, 20)
-    meter.promise(10, 20)
+    meter.promise(Promise(10, 20))
+    meter.promise(Promise(10, 20))
     with pytest.raises(CapReached, match="the cap of 100 tokens"):
-        meter.promise(10, 31)
+        meter.promise(Promise(10, 31))
     meter = Meter(Cap(calls=2))
-    meter.promise(1, 1)
-    meter.promise(1, 1)
+    meter.promise(Promise(1, 1))
+    meter.promise(Promise(1, 1))
     with pytest.raises(CapReached, match="the cap of 2 calls; spent are 0 calls"):
-        meter.promise(1, 1)
+        meter.promise(Promise(1, 1))
 
 
 def test_calls_at_once_are_held_to_the_cap_together():
@@ -147,13 +160,50 @@ def test_calls_at_once_are_held_to_the_cap_together():
         (lambda: Cap(calls=-1), "a cap is 0 or more; got -1 calls"),
         (lambda: Cap(cost=float("nan")), "a cap is 0 or more"),
         (lambda: Price(-1, 0), "prices of a million tokens are 0 or more; got -1 and 0"),
-        (lambda: Meter(Cap(cost=1)), "a cap on the cost wants the price"),
+        (lambda: Models(Path(), cap=Cap(cost=1)), "a cap on the cost wants the price"),
+        (
+            lambda: price_of({"qwen": Price(1, 2)}, named("http://h/v1#llama")),
+            "for qwen, and none for llama; add llama=",
+        ),
     ],
 )
 def test_what_is_no_cap_is_refused(make, said):
     """A limit or price below nothing, and a cost without a price, are errors that say so."""
     with pytest.raises(InvalidArgument, match=said):
         make()
+
+
+def test_each_model_has_its_own_price(tmp_path, monkeypatch):
+    """A model by its name, any other one by the price without a name, one in this process for nothing; costs add up."""
+    prices = {"": Price(1, 5), "dear": Price(100, 200)}
+    typed = ("http://h/v1#dear", "http://h/v1#any", "local")
+    assert [price_of(prices, named(it)) for it in typed] == [Price(100, 200), Price(1, 5), Price(0, 0)]
+    assert price_of({}, named("http://h/v1#any")) is None
+    monkeypatch.setattr("firsthand_evals.models.opened", lambda model, key: Says())
+    models = Models(tmp_path, prices=prices)
+    for it in typed:
+        models.model(named(it)).complete(HELLO)
+    assert models.meter.spent == Spent(3, 0, 15, 6, 0, pytest.approx((5 * 101 + 2 * 205) / 1e6))
+
+
+@pytest.mark.parametrize(
+    ("cap", "over"),
+    [
+        (Cap(calls=9), "9 calls"), (Cap(tokens=299), "299 tokens"), (Cap(cost=0.4), "a cost of 0.4"),
+        (Cap(calls=10, tokens=300, cost=0.5), ""),
+    ],
+)  # fmt: skip
+def test_a_run_estimated_over_its_cap_does_not_begin(tmp_path, cap, over):
+    """Calls, tokens and cost are each held against the cap before anything is asked; a replay asks nobody and may."""
+    planned = Estimate(4, 4, 100, 50, 0.2) + Estimate(6, 9, 100, 50, 0.3)
+    assert planned == Estimate(10, 13, 200, 100, 0.5)
+    models = Models(tmp_path, cap=cap, prices={"": Price(1, 1)})
+    if over:
+        with pytest.raises(InvalidArgument, match=f"estimated over the cap of {over}: about 10 calls"):
+            models.allow(planned)
+    else:
+        models.allow(planned)
+    Models(tmp_path, cap=cap, prices={"": Price(1, 1)}, replay=True).allow(planned)
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import pytest
 
 from firsthand.errors import InvalidArgument, ModelError
 from firsthand_evals.endpoint import Reply
-from firsthand_evals.models import Cap, Named, Price, Recorded, Spent, named, taking
+from firsthand_evals.models import Cap, Estimate, Named, Price, Recorded, Spent, named, taking
 from firsthand_evals.reclaim import experiments, items, models, run, tasks
 from firsthand_evals.reclaim.items import Case
-from firsthand_evals.reclaim.models import Asking, Plan
+from firsthand_evals.reclaim.models import Asking
 from firsthand_evals.reclaim.policies import LOSSY, SOURCE_FIRST, policy
 from firsthand_evals.reclaim.readers import Asked, Calling, Recomputing
 from firsthand_evals.reclaim.seam import subject
@@ -68,13 +68,16 @@ def test_a_plan_counts_calls_tokens_and_cost_before_anything_is_asked(tmp_path):
     calls = [(models.plan([case], reader).calls, models.plan([case], reader).calls_max)
              for case in (plain, sustained, own, written, chained)]  # fmt: skip
     assert calls == [(1, 1), (4, 4), (1, 6), (2, 2), (5, 5)]
-    found = models.plan([plain, own], reader, price=Price(1, 10))
-    assert found == Plan(2, 2, 7, found.prompt_tokens, 600, (found.prompt_tokens + 6_000) / 1e6)
+    found = models.plan([plain, own], reader, prices=(Price(1, 10), None))
+    assert found == Estimate(2, 7, found.prompt_tokens, 600, pytest.approx((found.prompt_tokens + 6_000) / 1e6))
     assert 200 < found.prompt_tokens < 800
     assert str(found) == (
-        f"2 cases, 2 calls (at most 7 when memories are asked), about {found.prompt_tokens} tokens of prompts and at "
-        "most 600 of replies; about 0.01 at the given price"
+        f"about 2 calls (at most 7 when memories are asked), {found.prompt_tokens} tokens of prompts and at most 600 "
+        "of replies; about 0.01 at the given price"
     )
+    both = models.plan([written], reader, prices=(None, Price(1, 10)))
+    assert both.cost == models.plan([written], Recomputing(), prices=(None, Price(1, 10))).cost
+    assert both.cost > 0.006
     assert models.plan([plain, written], Recomputing()).calls == 1
     assert str(models.plan([], reader)).endswith("0 of replies; no price was given")
 
@@ -83,7 +86,7 @@ def test_a_plan_leaves_out_what_is_known():
     """Cases that have an item cost nothing."""
     cases = run.cases(toy, tasks.arithmetic(2))
     known = {item.key: item for item in run.run(cases[:1], Recomputing())}
-    assert models.plan(cases, Recomputing(), known) == Plan(1, 0, 0, 0, 0, None)
+    assert models.plan(cases, Recomputing(), known) == Estimate()
 
 
 # from the record ---------------------------------------------------------------------------------------------

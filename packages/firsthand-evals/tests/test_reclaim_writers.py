@@ -91,18 +91,8 @@ def test_a_running_summary_is_written_anew_from_itself_and_what_was_said_since()
     assert model.asked[0][0]["content"].endswith("Write at most 90 characters, and nothing but it.")
 
 
-def test_a_checked_note_holds_nothing_that_the_session_does_not_have():
-    """The same reply is carried whole by one writer, and without what was made up by the other."""
-    said = "7 mugs at $4 each. 9 pens at $13 each."
-    plain, checked = (
-        writers.written(Says(said), name).make() for name in ("source_first_auto", "source_first_checked")
-    )
-    assert plain.write(SESSION, 90) == said
-    assert checked.write(SESSION, 90) == "7 mugs at $4 each."
-
-
 def test_the_memories_of_a_model_are_named_after_it():
     """Two writers are told apart in every table; all but the running summary ask once for a session."""
     found = writers.all_of(Says(), "tiny")
     assert [one.name for one in found] == [f"{name} by tiny" for name in writers.OF_A_MODEL]
-    assert [one.make.calls(13) for one in found] == [1, 3, 1, 1]
+    assert [one.make.calls(13) for one in found] == [1, 3, 1]

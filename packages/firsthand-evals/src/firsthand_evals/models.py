@@ -112,6 +112,58 @@ class Price:
         return (prompt_tokens * self.prompt + reply_tokens * self.reply) / PRICED_TOKENS
 
 
+Prices = Mapping[str, Price]
+"""By the name of a model; the empty name is for every other one on a server."""
+
+
+def price_of(prices: Prices, model: Named) -> Price | None:
+    """Give the price of a model; one in this process is free unless it is named; None without any prices.
+
+    Raises:
+        InvalidArgument: there are prices, and none for this model.
+    """
+    if not prices:
+        return None
+    price = prices.get(model.name) or (Price(0, 0) if model.served == LOCAL else prices.get(""))
+    if price is None:
+        raise InvalidArgument(
+            f"prices were given for {', '.join(prices)}, and none for {model.name}; add {model.name}=PROMPT,REPLY"
+        )
+    return price
+
+
+@value
+class Estimate:
+    """What a run will ask, before it asks; estimates add up.
+
+    Attributes:
+        calls: expected; ``calls_max``: at the most, where memories may be asked.
+        prompt_tokens: estimated; ``reply_tokens``: with every reply at its full length; both for ``calls``.
+        cost: of these tokens; None without a price.
+    """
+
+    calls: int = 0
+    calls_max: int = 0
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    cost: float | None = None
+
+    def __add__(self, other: Estimate) -> Estimate:
+        costs = [cost for cost in (self.cost, other.cost) if cost is not None]
+        return Estimate(
+            self.calls + other.calls, self.calls_max + other.calls_max, self.prompt_tokens + other.prompt_tokens,
+            self.reply_tokens + other.reply_tokens, sum(costs) if costs else None,
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        cost = "no price was given" if self.cost is None else f"about {self.cost:,.2f} at the given price"
+        pulls = f" (at most {self.calls_max:,} when memories are asked)" if self.calls_max > self.calls else ""
+        return (
+            f"about {self.calls:,} calls{pulls}, {self.prompt_tokens:,} tokens of prompts and at most "
+            f"{self.reply_tokens:,} of replies; {cost}"
+        )
+
+
 @value
 class Cap:
     """What a run may spend: calls, tokens, and cost when there is a price; None is no limit.
@@ -130,6 +182,14 @@ class Cap:
                 f"a cap is 0 or more; got {self.calls!r} calls, {self.tokens!r} tokens, {self.cost!r}"
             )
 
+    def passed(self, calls: int, tokens: int, cost: float | None) -> str:
+        """Name the limit that so much is over; empty for none."""
+        if self.calls is not None and calls > self.calls:
+            return f"{self.calls:,} calls"
+        if self.tokens is not None and tokens > self.tokens:
+            return f"{self.tokens:,} tokens"
+        return f"a cost of {self.cost:g}" if self.cost is not None and (cost or 0) > self.cost else ""
+
 
 @value
 class Spent:
@@ -138,7 +198,7 @@ class Spent:
     Attributes:
         calls: that were made, those that failed included; ``failed`` of them gave no reply.
         estimated: calls whose tokens are our estimate, since the model counted none.
-        cost: at the given price; None without one.
+        cost: at the given prices; None without any.
     """
 
     calls: int = 0
@@ -158,22 +218,25 @@ class Spent:
         )
 
 
+@value
+class Promise:
+    """What one call may take at the most."""
+
+    prompt_tokens: int
+    reply_tokens: int
+    price: Price | None = None
+
+
 class Meter:
     """Counts what is spent, from any thread; what was spent and what is promised never pass the cap together.
 
     A call is promised what it may take at the most before it is made; afterwards the model's own count stands in its
     place, or our estimate. Once a call was refused, none is made any more.
-
-    Raises:
-        InvalidArgument: a cost is capped and there is no price.
     """
 
-    def __init__(self, cap: Cap, price: Price | None = None) -> None:
-        if cap.cost is not None and price is None:
-            raise InvalidArgument("a cap on the cost wants the price of a million tokens; give it, or cap the tokens")
-        self.spent = Spent(cost=None if price is None else 0.0)
-        self._cap, self._price, self._passed = cap, price, ""
-        self._promised: list[tuple[int, int]] = []
+    def __init__(self, cap: Cap) -> None:
+        self.spent, self._cap, self._passed = Spent(), cap, ""
+        self._promised: list[Promise] = []
         self._lock = threading.Lock()
 
     @property
@@ -186,47 +249,41 @@ class Meter:
             "again with a higher cap, and only the rest is asked"
         )
 
-    def promise(self, prompt_tokens: int, reply_tokens: int) -> None:
+    def promise(self, promise: Promise) -> None:
         """Set aside what one call may take.
 
         Raises:
             CapReached: it could pass the cap, or an earlier one could.
         """
         with self._lock:
-            self._passed = self._passed or self._over(prompt_tokens, reply_tokens)
+            self._passed = self._passed or self._over([*self._promised, promise])
             if self._passed:
                 raise CapReached(self.stopped)
-            self._promised.append((prompt_tokens, reply_tokens))
+            self._promised.append(promise)
 
-    def settle(self, promised: tuple[int, int], reply: Reply | None) -> None:
+    def settle(self, promise: Promise, reply: Reply | None) -> None:
         """Count what a call took; without a reply the call alone."""
         with self._lock:
-            self._promised.remove(promised)
+            self._promised.remove(promise)
             before, tokens, estimated = self.spent, (0, 0), False
             if reply is not None:
                 estimated = None in {reply.prompt_tokens, reply.reply_tokens}
                 tokens = (
-                    promised[0] if reply.prompt_tokens is None else reply.prompt_tokens,
+                    promise.prompt_tokens if reply.prompt_tokens is None else reply.prompt_tokens,
                     estimate(reply.text) if reply.reply_tokens is None else reply.reply_tokens,
                 )
-            cost = before.cost if self._price is None else (before.cost or 0.0) + self._price.of(*tokens)
+            cost = before.cost if promise.price is None else (before.cost or 0.0) + promise.price.of(*tokens)
             self.spent = Spent(
                 before.calls + 1, before.failed + (reply is None), before.prompt_tokens + tokens[0],
                 before.reply_tokens + tokens[1], before.estimated + estimated, cost,
             )  # fmt: skip
 
-    def _over(self, prompt_tokens: int, reply_tokens: int) -> str:
-        """Name the limit that a call could pass; empty when it passes none."""
-        spent, cap = self.spent, self._cap
-        prompts = prompt_tokens + spent.prompt_tokens + sum(prompt for prompt, _ in self._promised)
-        replies = reply_tokens + spent.reply_tokens + sum(reply for _, reply in self._promised)
-        if cap.calls is not None and spent.calls + len(self._promised) + 1 > cap.calls:
-            return f"{cap.calls:,} calls"
-        if cap.tokens is not None and prompts + replies > cap.tokens:
-            return f"{cap.tokens:,} tokens"
-        if cap.cost is not None and self._price is not None and self._price.of(prompts, replies) > cap.cost:
-            return f"a cost of {cap.cost:g}"
-        return ""
+    def _over(self, promised: Sequence[Promise]) -> str:
+        """Name the limit that promised calls could pass; empty when they pass none."""
+        tokens = self.spent.prompt_tokens + self.spent.reply_tokens
+        tokens += sum(it.prompt_tokens + it.reply_tokens for it in promised)
+        costs = (it.price.of(it.prompt_tokens, it.reply_tokens) for it in promised if it.price is not None)
+        return self._cap.passed(self.spent.calls + len(promised), tokens, (self.spent.cost or 0) + sum(costs))
 
 
 @contextmanager
@@ -248,14 +305,17 @@ class Recorded:
     Args:
         path: of the file; it need not exist.
         opens: gives the model when it is first asked; None asks nobody.
-        meter: counts what is asked.
+        meter: counts what is asked, at this ``price``.
 
     Raises:
         InvalidArgument: the file is none of ours.
     """
 
-    def __init__(self, path: Path, opens: Callable[[], Model] | None = None, meter: Meter | None = None) -> None:
-        self.path, self._opens, self._meter = path, opens, meter or Meter(Cap(calls=None))
+    def __init__(
+        self, path: Path, opens: Callable[[], Model] | None = None, meter: Meter | None = None,
+        price: Price | None = None,
+    ) -> None:  # fmt: skip
+        self.path, self.price, self._opens, self._meter = path, price, opens, meter or Meter(Cap(calls=None))
         self._model: Model | None = None
         self._lock = threading.Lock()
         self._replies: dict[str, dict[str, Any]] = {}
@@ -308,8 +368,8 @@ class Recorded:
         self._model = None
 
     def _asked(self, messages: Any, tools: Any, max_tokens: int, temperature: float) -> Reply:
-        promised = (estimate(json.dumps([*messages, *tools], ensure_ascii=False)), max_tokens)
-        self._meter.promise(*promised)
+        promised = Promise(estimate(json.dumps([*messages, *tools], ensure_ascii=False)), max_tokens, self.price)
+        self._meter.promise(promised)
         reply: Reply | None = None
         try:
             with self._lock:
@@ -336,17 +396,23 @@ class Models:
     Args:
         folder: holds ``replies/``, a file for each model.
         cap: of this run; what is replayed is free.
-        price: for what it costs; None counts calls and tokens alone.
+        prices: for what it costs; without any, calls and tokens alone are counted.
         key: for a server; it goes into requests to that server and nowhere else.
         replay: True asks nobody: what was not recorded fails.
+
+    Raises:
+        InvalidArgument: a cost is capped and there is no price.
     """
 
     def __init__(
-        self, folder: Path, *, cap: Cap | None = None, price: Price | None = None, key: str | None = None,
+        self, folder: Path, *, cap: Cap | None = None, prices: Prices | None = None, key: str | None = None,
         replay: bool = False,
     ) -> None:  # fmt: skip
-        self.folder, self.price, self.replay, self._key = folder, price, replay, key
-        self.meter = Meter(cap or Cap(), price)
+        self.folder, self.prices, self.replay, self._key = folder, prices or {}, replay, key
+        self.cap = cap or Cap()
+        if self.cap.cost is not None and not self.prices:
+            raise InvalidArgument("a cap on the cost wants the price of a million tokens; give it, or cap the tokens")
+        self.meter = Meter(self.cap)
         self.recorded: dict[Named, Recorded] = {}
 
     def model(self, model: Named) -> Recorded:
@@ -357,8 +423,25 @@ class Models:
             file = self.folder / REPLIES / f"{re.sub(r'[^A-Za-z0-9.-]+', '_', model.name)}-{mark}.jsonl"
             file.parent.mkdir(parents=True, exist_ok=True)
             opens = None if self.replay else lambda: opened(model, self._key)
-            self.recorded[reached] = Recorded(file, opens, self.meter)
+            self.recorded[reached] = Recorded(file, opens, self.meter, price_of(self.prices, model))
         return self.recorded[reached]
+
+    def replayed(self) -> Models:
+        """Give the same models as far as they are recorded; they ask nobody."""
+        return Models(self.folder, prices=self.prices, replay=True)
+
+    def allow(self, planned: Estimate) -> None:
+        """Let a run begin.
+
+        Raises:
+            InvalidArgument: what is estimated is over the cap; a replay asks nobody and passes none.
+        """
+        over = self.cap.passed(planned.calls, planned.prompt_tokens + planned.reply_tokens, planned.cost)
+        if over and not self.replay:
+            raise InvalidArgument(
+                f"this run is estimated over the cap of {over}: {planned}. Nothing was asked; take less (problems, "
+                "streams, experiments, arms), or raise the cap (--calls-max, --tokens-max, --cost-max)"
+            )
 
     def close(self) -> None:
         """Give back what servers were asked through."""

@@ -53,20 +53,14 @@ def _add(group: Any, option: Mapping[str, Any]) -> None:
         if kind in option:
             same["type"] = reads(*option[kind])
     if "type" in option:
-        same["type"] = {"prices": _prices, "corpus": _corpus}[option["type"]]
+        same["type"] = {"prices": _prices}[option["type"]]
     group.add_argument(option["flag"], **same)
 
 
-def _corpus(text: str) -> tuple[str, str]:
-    name, equals, path = text.partition("=")
-    if not (name and equals and path):
-        raise argparse.ArgumentTypeError(f"expected NAME=PATH such as chats=chats.jsonl; got {text!r}")
-    return name, path
-
-
-def _prices(text: str) -> tuple[float, float]:
+def _prices(text: str) -> tuple[str, float, float]:
     read = decimal(0, 1_000_000)
-    prompt, comma, reply = text.partition(",")
+    model, _, amounts = text.rpartition("=")
+    prompt, comma, reply = amounts.partition(",")
     if not comma:
-        raise argparse.ArgumentTypeError(f"expected PROMPT,REPLY such as 0.15,0.6; got {text!r}")
-    return read(prompt), read(reply)
+        raise argparse.ArgumentTypeError(f"expected PROMPT,REPLY or MODEL=PROMPT,REPLY such as 0.15,0.6; got {text!r}")
+    return model, read(prompt), read(reply)

@@ -35,9 +35,7 @@ from firsthand_evals.delivery import CONDITIONS, Condition
 from firsthand_evals.readers import Reader
 from firsthand_evals.recall_ab import Cell, Item
 from firsthand_evals.reclaim.experiments import DATA
-from firsthand_evals.reclaim.prevalence import Share, prevalence
 from firsthand_evals.registry import Experiment
-from firsthand_evals.stats import Rate
 from firsthand_evals.stream import evaluation
 from firsthand_evals.stream.options import Options, Report
 
@@ -179,36 +177,6 @@ def progress(out: Output, about: str, noun: str = "prompts") -> Callable[[int, i
     return told
 
 
-NAME = "reclaim-prevalence"
-
-
-def prevalence_(chosen: argparse.Namespace, out: Output) -> int:
-    """Run the command."""
-    corpora = {name: Path(place).expanduser() for name, place in chosen.data}
-    shares = prevalence(corpora, n=chosen.conversations, seed=chosen.seed)
-    if out.as_json:
-        for one in shares:
-            out.json({"corpus": asdict(one)})
-    else:
-        rows = [_row(share) for share in shares]
-        for line in table([("corpus", "n", "compact", "diffuse", "none"), *rows]):
-            out.line(line)
-    headline = ", ".join(f"{share.corpus} {_rate(share.compact)} compact" for share in shares)
-    _keep(chosen, out, NAME, {"headline": headline, "corpora": [asdict(share) for share in shares]})
-    return DONE
-
-
-def _row(share: Share) -> tuple[str, ...]:
-    return (
-        shown(share.corpus), f"{share.n:,} of {share.found:,}", _rate(share.compact), _rate(share.diffuse),
-        _rate(share.none),
-    )  # fmt: skip
-
-
-def _rate(rate: Rate) -> str:
-    return f"{rate.share or 0.0:.2f} [{rate.low:.2f}, {rate.high:.2f}]"
-
-
 def stream_(chosen: argparse.Namespace, out: Output) -> int:
     """Run the command."""
     can_be_written(chosen, "html", "markdown")
@@ -219,6 +187,8 @@ def stream_(chosen: argparse.Namespace, out: Output) -> int:
         key=environment.model_key(), tell=out.warn, progress=partial(progress, out),
     ))  # fmt: skip
     _show(report, out)
+    if chosen.estimate:
+        return DONE
     if chosen.markdown is not None:
         _write(chosen.markdown, report.markdown(), out)
     if chosen.html is not None:

@@ -28,7 +28,7 @@ from firsthand.cli.output import Output
 from firsthand.value import asdict, value
 from firsthand_evals import registry
 from firsthand_evals.commands.experiments import can_be_written, folder_kept, progress
-from firsthand_evals.models import Cap, Price, named
+from firsthand_evals.models import Cap, Price, named, price_of
 from firsthand_evals.reclaim import (
     experiments,
     figures,
@@ -82,6 +82,8 @@ def reclaim(chosen: argparse.Namespace, out: Output) -> int:
     can_be_written(chosen, "html", "junit")
     with redirect_stdout(sys.stderr):  # a memory under test may print, and standard output is for the answer
         asked = _asked(chosen, out)
+    if chosen.estimate:
+        return _estimate(asked, chosen, out)
     with nullcontext() if asked.folder is None else files.held(asked.folder):
         with redirect_stdout(sys.stderr):
             came = _run(asked, chosen, out)
@@ -233,13 +235,13 @@ class Models:
     """The models of one run.
 
     Attributes:
-        reader: None when a deterministic one answers; ``price``: None when it was not told.
+        reader: None when a deterministic one answers; ``prices``: of it and of the writer, as far as they were told.
         subjects: memories that a model writes; ``wordings``: the same by its four prompts.
     """
 
     asking: Asking
     reader: Reader | None
-    price: Price | None
+    prices: tuple[Price | None, Price | None]
     subjects: tuple[Subject, ...]
     wordings: tuple[Subject, ...]
 
@@ -255,7 +257,7 @@ class Outcome:
 def models_of(chosen: argparse.Namespace, folder: Path | None) -> Models | None:
     """Give the models that were asked for; None without any."""
     if not (chosen.model or chosen.writer):
-        given = [name for name in ("price", "cost_max", "tokens_max", "replay") if getattr(chosen, name)]
+        given = [name for name in ("price", "cost_max", "tokens_max", "replay", "estimate") if getattr(chosen, name)]
         if given:
             raise InvalidArgument(
                 f"--{given[0].replace('_', '-')} is of a run with a model: name one (--model, --writer)"
@@ -267,28 +269,39 @@ def models_of(chosen: argparse.Namespace, folder: Path | None) -> Models | None:
         )
     if chosen.model and chosen.reader:
         raise InvalidArgument("one reader answers: a model (--model) or a deterministic one (--reader); got both")
-    price = Price(*chosen.price) if chosen.price else None
+    prices = {name: Price(prompt, reply) for name, prompt, reply in chosen.price}
     cap = Cap(calls=chosen.calls_max, tokens=chosen.tokens_max, cost=chosen.cost_max)
-    asking = Asking(folder, cap=cap, price=price, key=environment.model_key(), replay=chosen.replay)
-    reader = asking.reader(named(chosen.model, temperature=chosen.temperature)) if chosen.model else None
-    if not chosen.writer:
-        return Models(asking, reader, price, (), ())
-    writer = named(chosen.writer)
-    return Models(asking, reader, price, asking.writers(writer), writers.wordings(asking.model(writer), writer.name))
+    asking = Asking(folder, cap=cap, prices=prices, key=environment.model_key(), replay=chosen.replay)
+    model = named(chosen.model, temperature=chosen.temperature) if chosen.model else None
+    writer = named(chosen.writer) if chosen.writer else None
+    written = () if writer is None else asking.writers(writer)
+    wordings = () if writer is None else writers.wordings(asking.model(writer), writer.name)
+    priced = (price_of(prices, model) if model else None, price_of(prices, writer) if writer else None)
+    return Models(asking, None if model is None else asking.reader(model), priced, written, wordings)
+
+
+def _estimate(asked: _Asked, chosen: argparse.Namespace, out: Output) -> int:
+    """Tell what a run with a model will take."""
+    assert asked.models is not None  # models_of looked
+    planned = plan(asked.cases, asked.reader, _known(asked.models, chosen), asked.models.prices)
+    if out.as_json:
+        out.json({"estimate": asdict(planned)})
+    else:
+        out.line(f"{count(len(asked.cases), 'case')}, {asked.reader.name} answers: {planned}")
+    return DONE
+
+
+def _known(models: Models, chosen: argparse.Namespace) -> dict[str, Item]:
+    return items.load(models.asking.folder / files.ITEMS) if chosen.resume else {}
 
 
 def ask_models(
     models: Models, cases: Sequence[Case], reader: Reader, chosen: argparse.Namespace, out: Output
 ) -> Outcome:
     """Tell what it will take, ask, and tell what came of it."""
-    known = items.load(models.asking.folder / files.ITEMS) if chosen.resume else {}
-    planned = plan(cases, reader, known, models.price)
-    out.warn(f"{reader.name}: {planned}")
-    if planned.calls > chosen.calls_max and not chosen.replay:
-        raise InvalidArgument(
-            f"this run makes at least {planned.calls:,} calls and at most {chosen.calls_max:,} are allowed; take fewer "
-            "problems or experiments, or allow more (--calls-max)"
-        )
+    planned = plan(cases, reader, _known(models, chosen), models.prices)
+    out.warn(f"{count(len(cases), 'case')}, {reader.name} answers: {planned}")
+    models.asking.allow(planned)
     files.begin(models.asking.folder, resume=chosen.resume)
     done = models.asking.run(cases, reader, probe=own.regime, progress=progress(out, "asked", "cases"))
     out.warn(

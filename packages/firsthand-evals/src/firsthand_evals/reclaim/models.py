@@ -1,8 +1,8 @@
 """Language models in the reclaim evaluation: planned, capped, recorded, and asked several at once.
 
-    asking = Asking(folder, cap=Cap(calls=500), price=Price(0.15, 0.6))
+    asking = Asking(folder, cap=Cap(calls=500), prices={"qwen": Price(0.15, 0.6)})
     reader = asking.reader(named("http://localhost:8080/v1#qwen"))
-    print(plan(cases, reader, price=asking.price))
+    asking.allow(plan(cases, reader))
     run = asking.run(cases, reader)
 
 The invariant, beside those of `firsthand_evals.models`: the cases of a run are those
@@ -23,7 +23,7 @@ from firsthand import FirsthandError, InvalidArgument
 from firsthand.errors import CapReached
 from firsthand.tokens import estimate
 from firsthand.value import value
-from firsthand_evals.models import LOCAL, Models, Named, Price, Spent, taking
+from firsthand_evals.models import LOCAL, Estimate, Models, Named, Price, Spent, taking
 from firsthand_evals.reclaim import items, readers, writers
 from firsthand_evals.reclaim import run as running
 from firsthand_evals.reclaim.ask import Probe
@@ -39,55 +39,38 @@ ERROR_CHARACTERS_MAX = 1_000
 Progress = Callable[[int, int], None]
 
 
-@value
-class Plan:
-    """What a run will ask, before it asks.
-
-    Attributes:
-        cases: that are not known yet.
-        calls: at the least, those of writers included; ``calls_max``: when every memory that may be asked is asked as
-            often as it may.
-        prompt_tokens: estimated, for ``calls``; ``reply_tokens``: at the most, for ``calls``.
-        cost: of these tokens; None without a price.
-    """
-
-    cases: int
-    calls: int
-    calls_max: int
-    prompt_tokens: int
-    reply_tokens: int
-    cost: float | None
-
-    def __str__(self) -> str:
-        cost = "no price was given" if self.cost is None else f"about {self.cost:,.2f} at the given price"
-        pulls = f" (at most {self.calls_max:,} when memories are asked)" if self.calls_max > self.calls else ""
-        return (
-            f"{self.cases:,} cases, {self.calls:,} calls{pulls}, about {self.prompt_tokens:,} tokens of prompts and "
-            f"at most {self.reply_tokens:,} of replies; {cost}"
-        )
-
-
 def plan(
-    asked: Sequence[Case], reader: Reader, known: Mapping[str, Item] | None = None, price: Price | None = None
-) -> Plan:
-    """Say what asking will take, without asking."""
-    left = [case for case in asked if items.key(case, reader) not in (known or {})]
-    calls, calls_max, prompts, replies = 0, 0, 0, 0
-    for case in left:
+    asked: Sequence[Case], reader: Reader, known: Mapping[str, Item] | None = None,
+    prices: tuple[Price | None, Price | None] = (None, None),
+) -> Estimate:  # fmt: skip
+    """Estimate what asking will take, without asking.
+
+    Args:
+        prices: of the reader, and of the model that writes memories.
+    """
+    planned = Estimate()
+    for case in asked:
+        if items.key(case, reader) in (known or {}):
+            continue
         messages = 2 * (case.depth + case.filler + 1) + 1 if not case.hops else 4
         written = _calls(case.subject.make, messages) * max(1, case.hops)
-        calls, calls_max = calls + written, calls_max + written
-        prompts += written * _session(case) if written else 0
-        replies += written * writers.NOTE_TOKENS_MAX
+        if written:
+            planned += _estimate(written, 0, written * _session(case), writers.NOTE_TOKENS_MAX, prices[1])
         if reader.costs:
             turns = correction(case.correction, case.problem)
             answers = len(turns) + case.hops
             carried = case.budget if case.budget is not None else 400 * (case.depth + case.filler + 1)
-            calls, replies = calls + answers, replies + answers * REPLY_TOKENS_MAX
-            prompts += answers * (estimate(SYSTEM + "".join(turns)) + carried // 4)
+            prompts = answers * (estimate(SYSTEM + "".join(turns)) + carried // 4)
             asks = not case.subject.policy and not written and case.budget is not None
-            calls_max += answers * (PULLS_MAX + 2 if asks else 1)
-    return Plan(len(left), calls, calls_max, prompts, replies, None if price is None else price.of(prompts, replies))
+            more = answers * (PULLS_MAX + 1) if asks else 0
+            planned += _estimate(answers, more, prompts, REPLY_TOKENS_MAX, prices[0])
+    return planned
+
+
+def _estimate(calls: int, more: int, prompts: int, each: int, price: Price | None) -> Estimate:
+    """Estimate calls with so many tokens of prompts in all and of each reply; ``more`` of them may come."""
+    cost = None if price is None else price.of(prompts, calls * each)
+    return Estimate(calls, calls + more, prompts, calls * each, cost)
 
 
 def _session(case: Case) -> int:

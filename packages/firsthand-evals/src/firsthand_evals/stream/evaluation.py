@@ -16,15 +16,17 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 
 from firsthand import InvalidArgument
+from firsthand.errors import ReplyUnknown
 from firsthand.ledger.solver import Solver
 from firsthand.tokens import estimate
-from firsthand_evals.models import CALLS_MAX, Cap, Models, Named, Price, named
+from firsthand.value import asdict
+from firsthand_evals.models import CALLS_MAX, Cap, Estimate, Models, Named, Price, Recorded, named
 from firsthand_evals.stream import arms, checks, measure
 from firsthand_evals.stream.arms import GATED, KEEP_ALL, NO_MEMORY, Arm
 from firsthand_evals.stream.checks import AT_ONCE, BY_MODEL_FORCED, STREAMED, Check
 from firsthand_evals.stream.measure import MODEL, WEAK
-from firsthand_evals.stream.model_writer import NO_ANSWER, SOLVER_TOKENS_MAX, ModelSolver
-from firsthand_evals.stream.options import Options, Report
+from firsthand_evals.stream.model_writer import SOLVER_TOKENS_MAX, ModelSolver
+from firsthand_evals.stream.options import Options, Report, Section
 from firsthand_evals.stream.regimes import TOKENS_MAX
 from firsthand_evals.stream.report import Run, report_of
 from firsthand_evals.stream.run import Readers, Stream, lived, stream
@@ -39,6 +41,8 @@ CHECKED = "stream"
 STREAMS, EPISODES = 20, 320
 MODEL_STREAMS, MODEL_EPISODES = 5, 64
 """Of a run with a model that does not say otherwise."""
+ENTRY = '[{"action": "consolidate", "cases": [1], "sources": [1], "text": "rehearsed kind %d level N => 3 * N + 2"}]'
+"""What a rehearsal takes for a reply, of an agent and of a writer: it fills the memory that prompts show."""
 BESIDE = (NO_MEMORY, KEEP_ALL, arms.RULES, GATED)
 """Memories without a model that stand beside those of one."""
 
@@ -55,29 +59,23 @@ def run(options: Options) -> Report:
         there = [(name, arms.chosen(options.arm)) for name in names]
         return report_of(ran(there, seeds, episodes, options, measure.readers, checks.checks))
 
+    def arms_of(complete: Complete) -> Sequence[tuple[str, Sequence[Arm]]]:
+        return [(name, _of_model(name, complete, seats, options.arm)) for name in names]
+
     with closing(seats):
-        runses = with_model(
-            options, seats, seeds, episodes, checks.harness,
-            lambda complete: [(name, _of_model(name, complete, seats, options.arm)) for name in names],
-        )  # fmt: skip
+        planned = estimated(seats, arms_of, seeds, episodes)
+        told = f"{seats.told} {planned}"
+        if options.estimate:
+            return Report([Section(told)], [{"estimate": asdict(planned)}], "", (), {}, str, str)
+        options.tell(told)
+        seats.models.allow(planned)
+        try:
+            runses = ran(arms_of(seats.write), seeds, episodes, options, seats.readers, checks.harness)
+        finally:
+            options.tell(f"spent {seats.models.meter.spent}")
     last, made = runses[-1]
     runses[-1] = last, (*made, *checks.of_model([one for it, _ in runses for one in it.streams]))
     return report_of(runses, seats.told)
-
-
-def with_model(
-    options: Options, seats: Seats, seeds: Sequence[int], episodes: int, check: Checks, arms_of: ArmsOf
-) -> list[tuple[Run, Sequence[Check]]]:
-    """Tell what arms of a model will take, run them, and tell what it took.
-
-    Args:
-        arms_of: gives the arms of each schedule for a function from a prompt to a reply.
-    """
-    plan(options, seats.writer.name, arms_of, seats.readers_of, seeds, episodes, answered=seats.solver is not None)
-    try:
-        return ran(arms_of(seats.write), seeds, episodes, options, seats.readers, check)
-    finally:
-        options.tell(f"spent {seats.models.meter.spent}")
 
 
 def _of_model(schedule: str, complete: Complete, seats: Seats, names: Sequence[str]) -> tuple[Arm, ...]:
@@ -118,8 +116,8 @@ class Seats:
     def of(cls, options: Options) -> Seats | None:
         """Give the models that were typed; None without one."""
         if options.model is None:
-            of_model = ("temperature", "calls_max", "tokens_max", "price", "cost_max", "replay")
-            typed = sorted(name for name in of_model if getattr(options, name) not in (None, False))
+            of_model = ("temperature", "calls_max", "tokens_max", "price", "cost_max", "replay", "estimate")
+            typed = sorted(name for name in of_model if getattr(options, name) not in (None, False, ()))
             if typed:
                 raise InvalidArgument(f"--{typed[0].replace('_', '-')} is of a run with a model: name one (--model)")
             if options.solver_model is not None:
@@ -134,9 +132,9 @@ class Seats:
             for model in (options.model, options.solver_model)
         )
         assert writer is not None  # it was typed
-        price = None if options.price is None else Price(*options.price)
+        prices = {name: Price(prompt, reply) for name, prompt, reply in options.price}
         cap = Cap(CALLS_MAX if options.calls_max is None else options.calls_max, options.tokens_max, options.cost_max)
-        models = Models(options.folder, cap=cap, price=price, key=options.key, replay=options.replay)
+        models = Models(options.folder, cap=cap, prices=prices, key=options.key, replay=options.replay)
         return cls(models, writer, solver, options.reply_tokens or TOKENS_MAX)
 
     def close(self) -> None:
@@ -159,7 +157,7 @@ class Seats:
 
     def readers(self, world: World) -> Mapping[str, Solver]:
         """Give those who answer of a world."""
-        return self.readers_of(self._answer)(world)
+        return self.readers_of(self.answer)(world)
 
     def readers_of(self, complete: Callable[[str], str]) -> Readers:
         """Give those who answer, with another one in the model's seat."""
@@ -173,7 +171,7 @@ class Seats:
 
         return given
 
-    def _answer(self, prompt: str) -> str:
+    def answer(self, prompt: str) -> str:
         assert self.solver is not None
         return self._said(self.solver, prompt, SOLVER_TOKENS_MAX)
 
@@ -184,56 +182,39 @@ class Seats:
 
 
 class Rehearsed:
-    """Replies nothing, and counts what it is asked; the same prompt counts once, since its reply is recorded."""
+    """Counts what a model is asked that has not answered it yet, and replies as one would that writes an entry a time.
 
-    def __init__(self, reply: str) -> None:
-        self._reply = reply
-        self._asked: set[str] = set()
-        self.tokens = 0
+    The same prompt counts once, since its reply is recorded; what is recorded already is replied, and costs nothing.
+    """
 
-    @property
-    def calls(self) -> int:
-        """Count the prompts."""
-        return len(self._asked)
+    def __init__(self, says: Callable[[str], str], reply_tokens: int, recorded: Recorded) -> None:
+        self._says, self._reply_tokens, self._recorded = says, reply_tokens, recorded
+        self._asked: dict[str, str] = {}
+        self.planned = Estimate()
 
     def __call__(self, prompt: str) -> str:
         if prompt not in self._asked:
-            self._asked.add(prompt)
-            self.tokens += estimate(prompt)
-        return self._reply
+            try:
+                self._asked[prompt] = self._says(prompt)
+            except ReplyUnknown:
+                self._asked[prompt] = ENTRY % len(self._asked)
+                tokens, price = estimate(prompt), self._recorded.price
+                cost = None if price is None else price.of(tokens, self._reply_tokens)
+                self.planned += Estimate(1, 1, tokens, self._reply_tokens, cost)
+        return self._asked[prompt]
 
 
-def plan(
-    options: Options, name: str, arms: Callable[[Complete], Sequence[tuple[str, Sequence[Arm]]]],
-    readers: Callable[[Complete], Readers], seeds: Sequence[int], episodes: int, *, answered: bool,
-) -> None:  # fmt: skip
-    """Tell what a run will take, from one of its worlds.
-
-    Args:
-        name: of the model; ``arms``: gives the arms of each schedule for a model; ``readers`` who answers.
-        answered: whether a model is among these, so that every question of every update is a call.
-    """
-    writes, answers = Rehearsed("[]"), Rehearsed(NO_ANSWER)
-    made = world(seeds[0], episodes)
-    for schedule, there in arms(writes):
-        for arm in there:
-            if answered:
-                stream(arm, made, schedule, readers=readers(answers))
-            else:
-                lived(arm, made, schedule, readers(answers))
-    n = len(seeds)
-    replies = n * (writes.calls * (options.reply_tokens or TOKENS_MAX) + answers.calls * SOLVER_TOKENS_MAX)
-    calls, prompts = n * (writes.calls + answers.calls), n * (writes.tokens + answers.tokens)
-    cost = "no price was given"
-    if options.price is not None:
-        cost = f"about {Price(*options.price).of(prompts, replies):,.2f} at the given price"
-    options.tell(
-        f"{name}: at most {calls:,} calls, about {prompts:,} tokens of prompts and at most {replies:,} of replies; "
-        f"{cost}; found by a run with replies that say nothing, so prompts will be longer"
-    )
-    allowed = CALLS_MAX if options.calls_max is None else options.calls_max
-    if calls > allowed and not options.replay:
-        raise InvalidArgument(
-            f"this run makes about {calls:,} calls and at most {allowed:,} are allowed; take fewer streams, episodes "
-            "or arms, or allow more (--calls-max)"
-        )
+def estimated(seats: Seats, arms_of: ArmsOf, seeds: Sequence[int], episodes: int) -> Estimate:
+    """Rehearse a run without a model: what it will take, beside what is recorded already."""
+    rehearsed = Seats(seats.models.replayed(), seats.writer, seats.solver, seats.reply_tokens)
+    writes = Rehearsed(rehearsed.write, seats.reply_tokens, seats.models.model(seats.writer))
+    answers = Rehearsed(rehearsed.answer, SOLVER_TOKENS_MAX, seats.models.model(seats.solver or seats.writer))
+    for seed in seeds:
+        made = world(seed, episodes)
+        for schedule, there in arms_of(writes):
+            for arm in there:
+                if seats.solver is not None:  # every question of every update is a call
+                    stream(arm, made, schedule, readers=rehearsed.readers_of(answers))
+                else:
+                    lived(arm, made, schedule, rehearsed.readers_of(answers))
+    return writes.planned + answers.planned

@@ -20,8 +20,10 @@ class Options:
 
     Attributes:
         schedule, arm: names; streams, episodes, seed: numbers.
-        model: ``local``, ``local:FILE.gguf`` or ``URL#NAME``; the next eight are of a run with one.
+        model: ``local``, ``local:FILE.gguf`` or ``URL#NAME``; the next nine are of a run with one.
         reply_tokens: of one reply of a writer, at the most.
+        price: of a million tokens of prompts and of replies, by the model's name; an empty name is for all others.
+        estimate: tell what a run will take, and ask nothing.
         solver_model: who answers beside the readers by rule; named as ``model`` is.
         folder: where results are kept, and the replies of a model; None keeps nothing.
         key: of a model's server.
@@ -40,9 +42,10 @@ class Options:
     temperature: float | None = None
     calls_max: int | None = None
     tokens_max: int | None = None
-    price: tuple[float, float] | None = None
+    price: Sequence[tuple[str, float, float]] = ()
     cost_max: float | None = None
     replay: bool = False
+    estimate: bool = False
     folder: Path | None = None
     key: str | None = None
     tell: Callable[[str], None] = lambda _told: None
