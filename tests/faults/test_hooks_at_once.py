@@ -79,7 +79,7 @@ def test_every_event_once_while_the_daemon_is_killed(hooked, seed):
     assert all(not one.out or isinstance(json.loads(one.out), dict) for one in answers)
     slowest = max(one.seconds for one in answers)
     print(f"{len(answers)} hooks, {SESSIONS} at once: slowest {slowest:.2f} s, bare interpreter {max(waits):.2f} s")
-    assert slowest < PROMISE_MS / 1000 + max(waits)
+    assert slowest < PROMISE_MS / 1000 + 2 * max(waits)  # one for its interpreter, one for what it does itself
 
     user.hook(prompt(1, "last"))  # calls that were kept are recorded by the daemon that runs now
     user.daemon()
