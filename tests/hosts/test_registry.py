@@ -66,7 +66,7 @@ def test_what_no_host_knows_is_none(data):
 def test_parsers_of_benchmark_data_are_found_when_they_are_installed(monkeypatch):
     """A source that only another distribution knows is its host's; without the distribution nobody knows it."""
     head = b'{"trajectory": [{"role": "user"}], "history": [], "info": {}}'
-    assert [type(host).__name__ for host in installed()][:3] == ["SweAgent", "Tau", "Intercode"]
+    assert [type(host).__name__ for host in installed()][:2] == ["SweAgent", "Tau"]
     known = recognise("/runs/a__b-1.traj", head)
     monkeypatch.setattr(registry, "installed", tuple)
     assert type(known).__name__ == "SweAgent"

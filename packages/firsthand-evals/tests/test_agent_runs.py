@@ -8,8 +8,8 @@ import pytest
 from host_suite import HostSuite
 from readings import drafts, read, told
 
-from firsthand.event import Kind, Trust
-from firsthand_evals.importers.agent_runs import Intercode, SweAgent, Tau, WhoAndWhen
+from firsthand.event import Kind
+from firsthand_evals.importers.agent_runs import SweAgent, Tau
 
 STEP = {
     "action": "ls\n", "observation": "a.py\n", "response": "Look.\n```\nls\n```", "state": '{"open_file": "n/a"}',
@@ -26,17 +26,6 @@ TRAJ = {
     ],
     "info": {"exit_status": "submitted", "model_stats": {"api_calls": 2, "instance_cost": 0.5}},
 }
-EPISODES = {
-    str(number): {
-        "environment": "ic_bash", "dataset": "d.json", "task_id": number, "query": "which kernel?",
-        "turn_history": {
-            "actions": ["uname -r", "uname -a é"], "observations": ["5.15\n", "Linux"], "rewards": [0.5, 1.0],
-            "valid_action": [True, False],
-        },
-        "summary": {"max_reward": 1.0, "turns_taken": 2},
-    }
-    for number in range(2)
-}  # fmt: skip
 CALL = {"id": "call_1", "type": "function", "function": {"name": "get_user", "arguments": '{"id":"mia"}'}}
 TAU = [
     {
@@ -51,17 +40,6 @@ TAU = [
     }
     for task in (0, 7)
 ]  # fmt: skip
-WHO = {
-    "is_correct": False, "question": "How many?", "ground_truth": "8",
-    "history": [
-        {"content": "You are given a task", "role": "assistant", "name": "Excel_Expert"},
-        {"content": "exitcode: 0", "name": "Computer_terminal", "role": "user"},
-        {"content": "Where is it?", "role": "human"},
-        {"content": "Initial plan", "role": "Orchestrator (thought)"},
-        {"content": "Go on", "role": "Orchestrator (-> WebSurfer)"},
-    ],
-    "mistake_agent": "Excel_Expert",
-}  # fmt: skip
 
 
 def dump(value: object, indent: int | None = None, *, ascii_only: bool = True) -> bytes:
@@ -94,29 +72,6 @@ def test_a_swe_agent_run_that_went_on_keeps_its_steps():
     assert before[2].record.identity != after[3].record.identity
 
 
-def test_an_intercode_episode_is_a_session_in_the_order_of_its_turns():
-    """Actions and what they brought alternate, although the file has them in two lists; nothing is kept twice."""
-    found = read(Intercode(), "/x/ic_bash_gpt-3.5.json", dump(EPISODES, 2))
-    assert [r.record.session for r in found] == ["ic_bash_gpt-3.5-0", "ic_bash_gpt-3.5-1"]
-    made = found[0].record.drafts
-    assert told(made) == [
-        ("user_message", b"which kernel?"), ("tool_call", b"uname -r"), ("tool_result", b"5.15\n"),
-        ("tool_call", "uname -a é".encode()), ("tool_result", b"Linux"),
-    ]  # fmt: skip
-    assert [d.meta for d in made[3:]] == [
-        {"call_id": "2", "tool": "bash", "valid": False}, {"call_id": "2", "tool": "bash", "reward": 1.0},
-    ]  # fmt: skip
-    assert b"uname" not in made[0].envelope
-    assert len(drafts(Intercode(), "/x/a.json", dump(EPISODES))) == 10
-
-
-def test_an_intercode_action_without_an_observation_is_kept():
-    """An episode that was cut off has its last action, and an observation without an action too."""
-    turns = {"actions": ["one", "two"], "observations": ["1"], "rewards": [], "valid_action": []}
-    made = drafts(Intercode(), "/x/a.json", dump({"0": EPISODES["0"] | {"turn_history": turns}}))
-    assert told(made)[1:] == [("tool_call", b"one"), ("tool_result", b"1"), ("tool_call", b"two")]
-
-
 def test_a_tau_episode_is_a_session_of_its_task_and_trial():
     """Messages, calls and results as they are; the hidden task is in no event's content."""
     data = dump(TAU)
@@ -133,32 +88,12 @@ def test_a_tau_episode_is_a_session_of_its_task_and_trial():
     assert not any(b"secret" in d.content for d in made)
 
 
-def test_a_run_of_several_agents_names_who_spoke():
-    """Agents, the terminal and the person are told apart; labels and answers are in no content."""
-    made = drafts(WhoAndWhen(), "/x/Hand-Crafted/17.json", dump(WHO))
-    assert [(d.kind, d.agent, d.origin, d.trust) for d in made] == [
-        ("agent_message", "Excel_Expert", "agent", Trust.AGENT),
-        ("tool_result", "Computer_terminal", "tool:Computer_terminal", Trust.UNTRUSTED),
-        ("user_message", "", "user", Trust.TRUSTED),
-        ("reasoning", "Orchestrator", "agent", Trust.AGENT),
-        ("agent_message", "Orchestrator", "agent", Trust.AGENT),
-    ]
-    assert [d.content for d in made] == [message["content"].encode() for message in WHO["history"]]
-    assert WhoAndWhen().session("/x/Hand-Crafted/17.json", b"") == "Hand-Crafted/17"
-
-
 @pytest.mark.parametrize(
     ("host", "path", "value"),
     [
         (SweAgent(), "r.traj", {"trajectory": [7, {"action": None}, {}], "history": [None, {"role": 3}], "info": 8}),
         (SweAgent(), "r.traj", {"trajectory": "x", "history": []}),
-        (
-            Intercode(),
-            "i.json",
-            {"0": 5, "1": {"query": 4, "turn_history": {"actions": [None, 3], "observations": "x"}}},
-        ),
         (Tau(), "t.json", [4, {"task_id": None, "traj": [3, {}]}, {"trial": "x"}]),
-        (WhoAndWhen(), "w.json", {"history": [1, {"role": 4, "content": []}]}),
     ],
 )
 def test_values_of_the_wrong_type_are_kept_and_raise_nothing(host, path, value):
@@ -171,13 +106,5 @@ class TestSweAgent(HostSuite):
     host, path, sample, session = SweAgent(), "/x/astropy__astropy-1.2.traj", dump(TRAJ, 2), "astropy__astropy-1.2"
 
 
-class TestIntercode(HostSuite):
-    host, path, sample, session = Intercode(), "/x/ic_bash_gpt-3.5.json", dump(EPISODES), "ic_bash_gpt-3.5"
-
-
 class TestTau(HostSuite):
     host, path, sample, session = Tau(), "/x/gpt.json", dump(TAU), "gpt"
-
-
-class TestWhoAndWhen(HostSuite):
-    host, path, sample, session = WhoAndWhen(), "/x/Hand-Crafted/17.json", dump(WHO), "Hand-Crafted/17"

@@ -126,6 +126,21 @@ def test_the_order_of_clusters_changes_nothing(clusters, chance):
 
 @given(CLUSTERS)
 def test_a_difference_to_itself_is_none(clusters):
-    """What is compared with itself differs by nothing, in words too."""
+    """What is compared with itself differs by nothing, in words too; one cluster is too few."""
     found = stats.difference(clusters, clusters, resamples=20)
-    assert (found.mean, found.low, found.high, found.verdict) == (0.0, 0.0, 0.0, "no difference")
+    verdict = "no difference" if len(clusters) > 1 else "too few"
+    assert (found.mean, found.low, found.high, found.verdict) == (0.0, 0.0, 0.0, verdict)
+
+
+@pytest.mark.parametrize(
+    ("figure", "words"),
+    [
+        (stats.rate(1, 1), "1 of 1, too few"),
+        (stats.rate(0, 1), "0 of 1, too few"),
+        (stats.mean({"a": [0.5, 1.0]}), "0.750, too few (1 case, 2 items)"),
+        (stats.difference({"a": [1.0]}, {"a": [0.0]}), "+1.000, too few (1 case, 1 pair)"),
+    ],
+)
+def test_of_one_nothing_is_said_but_that_it_is_too_few(figure, words):
+    """One item, or one cluster whatever is in it, has neither an interval nor a verdict."""
+    assert str(figure) == words

@@ -22,7 +22,7 @@ from firsthand_evals.stream.baselines import (
     Telephone,
 )
 from firsthand_evals.stream.consolidators import Consolidator, rules_plus_exceptions, shown_to, ungated
-from firsthand_evals.stream.gate_rates import GateRates, rates
+from firsthand_evals.stream.gate_trials import GateRates, rates
 from firsthand_evals.stream.rules import Strong
 
 EPISODES = episodes()

@@ -39,10 +39,10 @@ def test_ten_passes_come_out_each_way(model, seven):
 
 
 def test_ten_passes_of_one_stream_say_nothing():
-    """One stream has no interval: whatever it shows is not replicated."""
+    """One stream has no interval: whatever it shows, it is too few."""
     streams = [*ran(merging, STREAMED, (BY_MODEL_FORCED,), 1), *ran(merging, AT_ONCE, (BY_MODEL_FORCED,), 1)]
     assert streams[0].end("p0 weak") < streams[1].end("p0 weak")
-    assert told(streams, "H7") == [(False, "not replicated")]
+    assert told(streams, "H7") == [(False, "too few")]
 
 
 def test_ours_holds_for_a_model_that_finds_rules_and_each_part_can_fail():

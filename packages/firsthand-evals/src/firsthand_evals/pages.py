@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from firsthand.printable import shown
 from firsthand.value import value
+from firsthand_evals.stats import TOO_FEW
 
 
 @value
@@ -72,7 +73,7 @@ OUTCOMES = {
 
 @value
 class Figure:
-    """A number with its interval; ``low`` and ``high`` are None of one that has none."""
+    """A number with its interval; ``low`` and ``high`` are None of one that has none: a share of too few items."""
 
     value: float | None
     low: float | None = None
@@ -84,7 +85,7 @@ class Figure:
             return "-"
         if not self.share and self.low is None:
             return f"{self.value:,.1f}" if self.value % 1 else f"{self.value:,.0f}"
-        return f"{self.value:.2f}" + (f" [{self.low:.2f}, {self.high:.2f}]" if self.low is not None else "")
+        return f"{self.value:.2f}" + (f", {TOO_FEW}" if self.low is None else f" [{self.low:.2f}, {self.high:.2f}]")
 
 
 @value

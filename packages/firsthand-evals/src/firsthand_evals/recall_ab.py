@@ -297,7 +297,7 @@ def headline(cells: Sequence[Cell]) -> str:
 
 def _row(cell: Cell) -> tuple[str, ...]:
     return (
-        cell.condition, f"{cell.right.mean:.2f} [{cell.right.low:.2f}, {cell.right.high:.2f}]",
+        cell.condition, cell.right.interval(2),
         _difference(cell.right_to_none),
         f"{cell.contradicts.mean:.2f}" + (f" {_difference(cell.contradicts_to_none)}" if _changed(cell) else ""),
         _rate(cell.tempted), _rate(cell.silent), _rate(cell.pushed), _rate(cell.useful), f"{cell.tokens:.0f}",
@@ -313,8 +313,7 @@ def _changed(cell: Cell) -> bool:
 def _difference(difference: Difference | None) -> str:
     if difference is None:
         return ""
-    signs = f"{difference.mean:+.2f} [{difference.low:+.2f}, {difference.high:+.2f}]"
-    return f"{signs} no difference detectable" if difference.low <= 0 <= difference.high else signs
+    return difference.told("no difference detectable" if difference.low <= 0 <= difference.high else "", 2)
 
 
 def _rate(rate: Rate) -> str:

@@ -3,7 +3,8 @@
 The unit is the cluster (a case, a problem, a stream), never the item: repetitions of
 one case are alike, and counting them as many would make every interval too narrow.
 The invariant: equal values and an equal seed give equal figures, in whatever order the
-clusters come; every figure carries its n.
+clusters come; every figure carries its n, and of one item or one cluster no interval and no
+verdict is said but "too few".
 
 It knows no experiment. Intervals are of 95 % and stand each for itself: they are not
 widened for the number of comparisons that a table makes.
@@ -18,11 +19,13 @@ from typing import Any
 import numpy as np
 
 from firsthand import InvalidArgument
+from firsthand.cli.display import count
 from firsthand.value import value
 
 RESAMPLES = 5_000
 SEED = 20_260_315
 LEVEL = 0.95
+TOO_FEW = "too few"
 _Z = 1.959963984540054  # of a two-sided 95 %
 
 Clusters = Mapping[Any, Sequence[float]]
@@ -51,17 +54,39 @@ class Rate:
     def __str__(self) -> str:
         if self.share is None:
             return "none asked (n = 0)"
+        if self.n == 1:
+            return f"{self.hits} of 1, {TOO_FEW}"
         if self.hits == 0:
             return f"0 of {self.n} (at most {none_seen(self.n):.3f})"
         return f"{self.share:.3f} [{self.low:.3f}, {self.high:.3f}] ({self.hits} of {self.n})"
 
 
+class _Resampled:
+    """What a mean and a mean difference have in common; both have one interval by resampled clusters."""
+
+    __slots__ = ()
+    mean: float
+    low: float
+    high: float
+    clusters: int
+
+    @property
+    def few(self) -> bool:
+        """True when there are too few clusters to say how sure the mean is."""
+        return self.clusters < 2
+
+    def interval(self, digits: int = 3, sign: str = "") -> str:
+        """Give the mean with its interval, or say that there are too few."""
+        mean, low, high = (f"{it:{sign}.{digits}f}" for it in (self.mean, self.low, self.high))
+        return f"{mean}, {TOO_FEW}" if self.few else f"{mean} [{low}, {high}]"
+
+
 @value
-class Mean:
+class Mean(_Resampled):
     """A mean over items, with an interval from resampling clusters.
 
     Attributes:
-        mean, low, high: in the unit of the values.
+        mean, low, high: in the unit of the values; of one cluster all three are the mean, which is no interval.
         clusters, n: how many clusters, how many items in all.
     """
 
@@ -72,17 +97,12 @@ class Mean:
     n: int
 
     def __str__(self) -> str:
-        return f"{self.mean:.3f} [{self.low:.3f}, {self.high:.3f}] ({self.clusters} cases, {self.n} items)"
+        return f"{self.interval()} ({count(self.clusters, 'case')}, {count(self.n, 'item')})"
 
 
 @value
-class Difference:
-    """A mean difference of pairs, one item with and one without, resampled by cluster.
-
-    Attributes:
-        mean, low, high: with minus without.
-        clusters, n: how many clusters, how many pairs in all.
-    """
+class Difference(_Resampled):
+    """A mean difference of pairs, one item with and one without, resampled by cluster: with minus without."""
 
     mean: float
     low: float
@@ -93,6 +113,8 @@ class Difference:
     @property
     def verdict(self) -> str:
         """Say in words whether there is a difference."""
+        if self.few:
+            return TOO_FEW
         if self.low > 0:
             return "better"
         if self.high < 0:
@@ -101,9 +123,12 @@ class Difference:
             return "no difference"
         return "no difference detectable"
 
+    def told(self, verdict: str = "", digits: int = 3) -> str:
+        """Give the mean with its interval and verdict, or say that there are too few."""
+        return self.interval(digits, "+") if self.few else f"{self.interval(digits, '+')} {verdict}".rstrip()
+
     def __str__(self) -> str:
-        told = f"{self.mean:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
-        return f"{told} {self.verdict} ({self.clusters} cases, {self.n} pairs)"
+        return f"{self.told(self.verdict)} ({count(self.clusters, 'case')}, {count(self.n, 'pair')})"
 
 
 def rate(hits: int, n: int) -> Rate:

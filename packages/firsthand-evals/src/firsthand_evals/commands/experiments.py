@@ -182,10 +182,11 @@ def stream_(chosen: argparse.Namespace, out: Output) -> int:
     can_be_written(chosen, "html", "markdown")
     path = folder_kept(chosen)
     typed = {name: getattr(chosen, name) for name in fields(Options) if hasattr(chosen, name)}
-    report = evaluation.run(Options(
-        **{name: it for name, it in typed.items() if it not in (None, [], False)}, folder=path,
-        key=environment.model_key(), tell=out.warn, progress=partial(progress, out),
-    ))  # fmt: skip
+    with contextlib.redirect_stdout(sys.stderr):  # a memory under test may print, and standard output is for the answer
+        report = evaluation.run(Options(
+            **{name: it for name, it in typed.items() if it not in (None, [], False)}, folder=path,
+            key=environment.model_key(), tell=out.warn, progress=partial(progress, out),
+        ))  # fmt: skip
     _show(report, out)
     if chosen.estimate:
         return DONE

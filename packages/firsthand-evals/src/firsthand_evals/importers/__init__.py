@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from firsthand.hosts.transcript import Host
-from firsthand_evals.importers.agent_runs import Intercode, SweAgent, Tau, WhoAndWhen
-from firsthand_evals.importers.conversations import Beam, Irc, Locomo, LongMemEval
+from firsthand_evals.importers.agent_runs import SweAgent, Tau
 
-HOSTS: tuple[Host, ...] = (
-    SweAgent(), Tau(), Intercode(), Beam(), Locomo(), LongMemEval(), WhoAndWhen(), Irc(),
-)  # fmt: skip
+HOSTS: tuple[Host, ...] = (SweAgent(), Tau())
 """In the order in which they are asked; found by the entry point of `firsthand.hosts`."""

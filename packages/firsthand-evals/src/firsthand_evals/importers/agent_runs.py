@@ -1,4 +1,4 @@
-"""Runs of agents, each a JSON file or a list of them: SWE-agent, InterCode, tau-bench, Who&When.
+"""Runs of agents, each a JSON file or a list of them: SWE-agent, tau-bench.
 
 What a benchmark says about a run (labels, rewards, the task that the agent could not see)
 is kept in envelopes: it is a verdict on what was said, and no part of it.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -20,14 +20,42 @@ from firsthand.formats.fields import items, mapping, picked, text, to_name
 from firsthand.formats.parts import Calls
 from firsthand.hosts import json_file
 from firsthand.hosts.json_file import Cut, JsonFile
-from firsthand.hosts.transcript import Source
+from firsthand.hosts.transcript import Place, Reading, Source
 from firsthand.value import replace
-from firsthand_evals.importers.json_host import JsonHost
 
 _SHELL = "shell"
-_TOOLS = {"ic_bash": "bash", "ic_sql": "sql", "ic_python": "python"}
-_TERMINALS = frozenset({"computer_terminal", "computerterminal"})
-_PEOPLE = frozenset({"human", "user"})
+
+
+class JsonHost:
+    """A host whose sources are one JSON value each.
+
+    Attributes:
+        shape: how a source begins; ``holds``: what stands in its head, one of them.
+        suffix: of its name.
+    """
+
+    name = ""
+    places: tuple[Place, ...] = ()
+    resumable = False
+    spans_sessions = False
+    shape: re.Pattern[bytes]
+    holds: tuple[bytes, ...] = (b"",)
+    suffix = ".json"
+
+    def recognises(self, path: str, head: bytes) -> bool:
+        """Say whether a source is of this host."""
+        known = path.endswith(self.suffix) and any(word in head for word in self.holds)
+        return known and self.shape.match(head) is not None
+
+    def session(self, path: str, head: bytes) -> str:  # noqa: ARG002 (the port's shape)
+        """Name the session of a source: as its file is called."""
+        return to_name(PurePosixPath(path).name.removesuffix(self.suffix))
+
+    def read(self, pieces: Iterable[bytes], source: Source) -> Iterator[Reading]:
+        return json_file.read(pieces, source, self.name, self.cuts)
+
+    def cuts(self, file: JsonFile, source: Source) -> Iterator[Cut]:
+        raise AssertionError(f"{self.name} cuts its own sources; {source.path} of {len(file.data)} bytes was not")
 
 
 class SweAgent(JsonHost):
@@ -116,53 +144,6 @@ def _digest(*fields: object) -> bytes:
     return digest.digest()
 
 
-class Intercode(JsonHost):
-    """The host of InterCode's result files: a JSON object of episodes, each a session ``<file>-<key>``.
-
-    An episode is one record: its actions stand in one list and what they brought in another, and events come in the
-    order in which things happened.
-    """
-
-    name = "intercode"
-    shape = re.compile(rb'\s*\{\s*"[^"]*"\s*:\s*\{\s*"environment"\s*:')
-    holds = (b'"turn_history"',)
-
-    def cuts(self, file: JsonFile, source: Source) -> Iterator[Cut]:
-        for key, at in file.members(file.root()):
-            yield Cut(
-                file.end(at), _episode(mapping(file.value(at))), file.slice(at),
-                f"{PurePosixPath(source.path).stem}-{key}",
-            )  # fmt: skip
-
-
-def _episode(episode: Any) -> tuple[Draft, ...]:
-    environment = to_name(episode.get("environment")) or "environment"
-    tool = _TOOLS.get(environment, environment)
-    task = picked(episode, "environment", "dataset", "task_id", "hardness") | picked(
-        episode.get("summary"), "max_reward", "turns_taken"
-    )
-    drafts = [
-        Draft(Kind.USER_MESSAGE, to_bytes(text(episode.get("query"))), meta=task, origin="user", trust=Trust.TRUSTED)
-    ]
-    turns = mapping(episode.get("turn_history"))
-    columns = (items(turns.get(name)) for name in ("actions", "observations", "rewards", "valid_action"))
-    for number, (action, observation, reward, valid) in enumerate(itertools.zip_longest(*columns), 1):
-        call = {"call_id": str(number), "tool": tool}
-        if action is not None:
-            meta = call | picked({}, valid=valid)
-            drafts.append(
-                Draft(Kind.TOOL_CALL, _exact(action), meta=meta, agent="intercode", origin="agent", trust=Trust.AGENT)
-            )
-        if observation is not None:
-            meta = call | picked({}, reward=reward)
-            drafts.append(Draft(Kind.TOOL_RESULT, _exact(observation), meta=meta, origin=f"tool:{tool}"))
-    return tuple(drafts)
-
-
-def _exact(value: object) -> bytes:
-    return to_bytes(value) if isinstance(value, str) else json_file.dump(value)
-
-
 class Tau(JsonHost):
     """The host of tau-bench results: a JSON array of episodes, each an OpenAI chat, a session ``<task>-<trial>``."""
 
@@ -193,36 +174,3 @@ def _message(file: JsonFile, at: int, calls: Calls, session: str) -> Cut:
     drafts = openai_chat.drafts(mapping(file.value(at)), raw, calls)
     named = (replace(d, agent=Tau.name) if d.origin == "agent" else d for d in drafts)
     return Cut(file.end(at), tuple(named), raw, session)
-
-
-class WhoAndWhen(JsonHost):
-    """The host of Who&When failure logs: one run of several agents on one question; ``<folder>/<file>``."""
-
-    name = "who-and-when"
-    shape = re.compile(rb'\s*\{.*?"history"\s*:\s*\[\s*\{', re.DOTALL)
-    holds = (b'"question"', b'"role": "human"')
-
-    def session(self, path: str, head: bytes) -> str:  # noqa: ARG002 (the port's shape)
-        """Name the session by folder and file."""
-        return to_name(f"{PurePosixPath(path).parent.name}/{PurePosixPath(path).stem}".strip("/"))
-
-    def cuts(self, file: JsonFile, source: Source) -> Iterator[Cut]:  # noqa: ARG002 (the parser's shape)
-        root = file.root()
-        history = dict(file.members(root)).get("history")
-        if history is None:
-            return
-        for step, at in enumerate(file.items(history)):
-            yield Cut(file.end(at), (_said(mapping(file.value(at)), step),), file.slice(at))
-
-
-def _said(message: Any, step: int) -> Draft:
-    role, name = text(message.get("role")), text(message.get("name"))
-    content = to_bytes(text(message.get("content")))
-    meta = picked(message, "role", "name", step=step)
-    speaker = to_name(name or role.split(" (", 1)[0])
-    if speaker.lower() in _PEOPLE:
-        return Draft(Kind.USER_MESSAGE, content, meta=meta, origin="user", trust=Trust.TRUSTED)
-    if speaker.lower() in _TERMINALS:
-        return Draft(Kind.TOOL_RESULT, content, meta=meta, agent=speaker, origin=f"tool:{speaker}")
-    kind = Kind.REASONING if role.endswith("(thought)") else Kind.AGENT_MESSAGE
-    return Draft(kind, content, meta=meta, agent=speaker, origin="agent", trust=Trust.AGENT)

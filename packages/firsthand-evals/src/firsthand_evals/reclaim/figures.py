@@ -28,7 +28,7 @@ def figure(cell: Cell, column: str) -> Figure:
     """Give one figure of a cell by the name of its column."""
     found: Rate | Mean | float | int = getattr(cell, column)
     if isinstance(found, Rate):
-        return Figure(found.share, found.low, found.high)
+        return Figure(found.share) if found.n == 1 else Figure(found.share, found.low, found.high)
     if not isinstance(found, Mean):
         return Figure(float(found), share=False)
     return of_mean(found) if column == "reclaim" else Figure(found.mean, found.low, found.high, share=False)
@@ -36,6 +36,8 @@ def figure(cell: Cell, column: str) -> Figure:
 
 def of_mean(mean: Mean) -> Figure:
     """Give the figure of a share that was resampled; where all or none count, by the rule of three over clusters."""
+    if mean.few:
+        return Figure(mean.mean)
     if mean.low == mean.high and mean.mean in (0.0, 1.0):
         bound = stats.none_seen(mean.clusters)
         return Figure(mean.mean, 1 - bound if mean.mean else 0.0, 1.0 if mean.mean else bound)

@@ -204,14 +204,14 @@ def made(subject: Subject, problem: object) -> Iterator[Memory]:
     Raises:
         MemoryFault: it could not be made or closed.
     """
-    with _blamed(subject.name, "could not be made"):
+    with blamed(subject.name, "could not be made"):
         memory = subject.make(problem) if subject.policy else subject.make()
     try:
         yield memory
     finally:
         close = getattr(memory, "close", None)
         if callable(close):
-            with _blamed(subject.name, "could not be closed"):
+            with blamed(subject.name, "could not be closed"):
                 close()
 
 
@@ -230,10 +230,10 @@ def carry(memory: Memory, messages: Messages, budget: int) -> Carried:
         raise InvalidArgument(
             f"a budget is a whole number of characters, 0 to {BUDGET_CHARACTERS_MAX:,}; got {budget!r}"
         )
-    with _blamed(_name(memory), "raised in write()"):
+    with blamed(_name(memory), "raised in write()"):
         text: object = memory.write([dict(message) for message in messages], budget)
     if not isinstance(text, str):
-        raise MemoryFault(f"write gives text; {_name(memory)} gave {_given(text)}")
+        raise MemoryFault(f"write gives text; {_name(memory)} gave {described(text)}")
     text = str.__str__(text)  # a class of theirs may cut, count or compare as it likes
     kept = text[:budget]
     return Carried(kept, budget, len(kept), len(text), len(text) > budget)
@@ -251,17 +251,17 @@ def pull(memory: Memory, query: str) -> Pull:
         MemoryFault: it raised, or what it answers is no text.
         ModelError: a memory that asks a model got no reply.
     """
-    with _blamed(_name(memory), "raised in recall()"):
+    with blamed(_name(memory), "raised in recall()"):
         text: object = cast("Any", memory).recall(query)
     if not isinstance(text, str):
-        raise MemoryFault(f"recall gives text; {_name(memory)}.recall gave {_given(text)}")
+        raise MemoryFault(f"recall gives text; {_name(memory)}.recall gave {described(text)}")
     text = str.__str__(text)
     kept = text[:RECALLED_CHARACTERS_MAX]
     return Pull(query, kept, len(kept), len(text) > len(kept))
 
 
 @contextmanager
-def _blamed(name: str, what: str) -> Iterator[None]:
+def blamed(name: str, what: str) -> Iterator[None]:
     """Name the memory whose code an error came from; a model's own error goes on as it is."""
     try:
         yield
@@ -296,7 +296,7 @@ def _name(memory: Memory) -> str:
     return str(getattr(made_of, "__name__", type(made_of).__name__))
 
 
-def _given(thing: object) -> str:
+def described(thing: object) -> str:
     """Say what came in place of text, and what to do; what would have to be awaited is closed."""
     if not callable(getattr(thing, "__await__", None)):
         return f"{type(thing).__name__}: return a str"

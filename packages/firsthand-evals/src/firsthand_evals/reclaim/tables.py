@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from firsthand import InvalidArgument
+from firsthand.cli.display import count
 from firsthand.value import asdict, value
 from firsthand_evals import stats
 from firsthand_evals.reclaim import scoring
@@ -86,8 +87,8 @@ class Pair:
 
     def __str__(self) -> str:
         difference = self.difference
-        told = f"{difference.mean:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}] {self.verdict}"
-        return f"{self.about}: {told} ({difference.clusters} problems, {difference.n} pairs)"
+        n = f"{count(difference.clusters, 'problem')}, {count(difference.n, 'pair')}"
+        return f"{self.about}: {difference.told(self.verdict)} ({n})"
 
 
 @value

@@ -8,6 +8,7 @@ shown of the memory; each stream gets a consolidator of its own. ``no memory`` a
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from firsthand import InvalidArgument
@@ -16,12 +17,13 @@ from firsthand.value import value
 from firsthand_evals.stream import baselines
 from firsthand_evals.stream.consolidators import Consolidator, none, rules_plus_exceptions
 from firsthand_evals.stream.model_writer import ByModel
+from firsthand_evals.stream.port import Port, load
 from firsthand_evals.stream.regimes import EPISODES_MAX, REGIMES, Chooser, ModelAgent, Regime
 
 RETRIEVED_LINES = 16
 LOSS = 0.02
 """Of an answer at one telling of the telephone."""
-Shows = Literal["view", "nothing", "retrieved"]
+Shows = Literal["view", "nothing", "retrieved", "own"]
 NO_MEMORY, KEEP_ALL, RULES, GATED = "no memory", "keep all", "rules plus exceptions", "gate + rules plus exceptions"
 MERGE_ALL, TELEPHONE, OVER_SCOPED = "merge all", f"telephone ({LOSS:g})", "over-scoped rules"
 EQUALLY_LONG = f"raw retrieved (as long as {GATED})"
@@ -34,16 +36,17 @@ class Arm:
     """One memory.
 
     Attributes:
-        make: gives the consolidator of a stream, or an agent that chooses, by its seed.
+        make: gives the consolidator of a stream, an agent that chooses, or somebody's memory, by its seed.
         gate: its settings; None takes whatever is proposed.
-        shows: the whole view, nothing, for each question the raw lines nearest to it.
+        shows: the whole view, nothing, for each question the raw lines nearest to it, or what a memory of somebody's
+            own shows and answers.
         tried_by: the reader that the gate asks.
         beside: the arm whose length what is retrieved has, after each update; it runs before this one.
         loses: whether something of what happened is not there any more, and no gate looks after it.
     """
 
     name: str
-    make: Callable[[int], Consolidator | Chooser]
+    make: Callable[[int], Consolidator | Chooser | Port]
     gate: GateSettings | None = None
     shows: Shows = "view"
     loses: bool = False
@@ -95,6 +98,28 @@ def those_named(there: Sequence[Any], names: Collection[str], beside: Collection
             raise InvalidArgument(f"there is no arm {name!r}; these are: {', '.join(known)}")
     wanted = {*names, *beside}
     return tuple(one for one in there if not names or one.name in wanted)
+
+
+class _Lines:
+    """A memory that keeps every line: through the port it must be worth what keep all is."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+
+    def update(self, episodes: Sequence[str]) -> None:
+        self._lines += episodes
+
+    def view(self) -> str:
+        return "\n".join(self._lines)
+
+
+THROUGH_PORT = "keep all, through the port"
+
+
+def under_test(addresses: Sequence[str]) -> tuple[Arm, ...]:
+    """Give the memories at addresses, with one before them that shows whether the port itself changes a figure."""
+    made = [(THROUGH_PORT, _Lines), *((address, load(address)) for address in dict.fromkeys(addresses))]
+    return tuple(Arm(name, partial(Port, name, make), shows="own") for name, make in made)
 
 
 MODEL_GATED = "gate + model from raw"

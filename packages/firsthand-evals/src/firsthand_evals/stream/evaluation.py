@@ -39,24 +39,27 @@ Checks = Callable[[Sequence[Stream], int], Sequence[Check]]
 ArmsOf = Callable[[Complete], Sequence[tuple[str, Sequence[Arm]]]]
 CHECKED = "stream"
 STREAMS, EPISODES = 20, 320
-MODEL_STREAMS, MODEL_EPISODES = 5, 64
-"""Of a run with a model that does not say otherwise."""
+SMALL_STREAMS, SMALL_EPISODES = 5, 64
+"""Of a run with a model, or with a memory of somebody's own, that does not say otherwise."""
 ENTRY = '[{"action": "consolidate", "cases": [1], "sources": [1], "text": "rehearsed kind %d level N => 3 * N + 2"}]'
 """What a rehearsal takes for a reply, of an agent and of a writer: it fills the memory that prompts show."""
 BESIDE = (NO_MEMORY, KEEP_ALL, arms.RULES, GATED)
-"""Memories without a model that stand beside those of one."""
+"""Memories by rule that stand beside those of a model, and beside those under test."""
 
 
 def run(options: Options) -> Report:
     """Run every schedule that was asked for."""
     seats = Seats.of(options)
-    streams, episodes = (STREAMS, EPISODES) if seats is None else (MODEL_STREAMS, MODEL_EPISODES)
+    is_small = seats is not None or options.memory
+    streams, episodes = (SMALL_STREAMS, SMALL_EPISODES) if is_small else (STREAMS, EPISODES)
     first = options.seed or 0
     seeds = range(first, first + (streams if options.streams is None else options.streams))
     episodes = episodes if options.episodes is None else options.episodes
     names = [*dict.fromkeys(options.schedule)] or ([CHECKED] if seats is None else [CHECKED, STREAMED, AT_ONCE])
     if seats is None:
-        there = [(name, arms.chosen(options.arm)) for name in names]
+        memories = arms.under_test(options.memory) if options.memory else ()
+        beside = arms.chosen(options.arm or (BESIDE if memories else ()))
+        there = [(name, (*beside, *memories)) for name in names]
         return report_of(ran(there, seeds, episodes, options, measure.readers, checks.checks))
 
     def arms_of(complete: Complete) -> Sequence[tuple[str, Sequence[Arm]]]:
@@ -115,6 +118,8 @@ class Seats:
     @classmethod
     def of(cls, options: Options) -> Seats | None:
         """Give the models that were typed; None without one."""
+        if options.model is not None and options.memory:
+            raise InvalidArgument("a memory under test brings its own model: name it there, and no --model here")
         if options.model is None:
             of_model = ("temperature", "calls_max", "tokens_max", "price", "cost_max", "replay", "estimate")
             typed = sorted(name for name in of_model if getattr(options, name) not in (None, False, ()))

@@ -16,11 +16,13 @@ value that a later one took the place of is no regression. It knows no consolida
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from firsthand.ledger.entries import BETWEEN, CASE, RULE, Episode, View, current
 from firsthand.ledger.solver import Solver, Weak, shape_of
 from firsthand.value import field, value
 from firsthand_evals.stream.arms import RETRIEVED_LINES, Shows
+from firsthand_evals.stream.port import PortView
 from firsthand_evals.stream.rules import Strong
 from firsthand_evals.stream.world import Understanding, World, reworded
 
@@ -54,8 +56,8 @@ def readers(world: World) -> dict[str, Solver]:
 
 
 def measured(
-    world: World, view: View, episodes: Sequence[Episode], shows: Shows, asked: Mapping[str, Solver], before: Before,
-    length: int | None = None,
+    world: World, view: View | PortView, episodes: Sequence[Episode], shows: Shows, asked: Mapping[str, Solver],
+    before: Before, length: int | None = None,
 ) -> Figures:  # fmt: skip
     """Measure a memory after an update, and remember what was right.
 
@@ -64,9 +66,8 @@ def measured(
         shows: what of the view a reader is given.
         length: of what is retrieved for a question, in characters; None goes by the number of lines.
     """
-    view = _read(view, shows)
-    text = view.text
-    given: Callable[[str], str] = _retrieved(view, length) if shows == "retrieved" else lambda _: text
+    view = View() if shows == "nothing" else view
+    text, given = view.text, _given(view, shows, length)
     now = current(episodes)
     figures: dict[str, float] = {}
     for name, solver in asked.items():
@@ -80,8 +81,9 @@ def measured(
         by_rule = [solver.answer(task.question, given(task.question)) == task.answer for task in world.unseen]
         words = Understanding(solver, world.own)
         others = [
-            words.answer(reworded(episode.case, place), given(episode.question)) == episode.answer
+            words.answer(asked_so, given(asked_so if shows == "own" else episode.question)) == episode.answer
             for place, episode in enumerate(_some([*now.values()]))
+            for asked_so in (reworded(episode.case, place),)
         ]
         without = [task for task in world.unseen if solver.answer(task.question, "") == task.answer]
         alone = [solver.answer(task.question, given(task.question)) == task.answer for task in without]
@@ -103,12 +105,17 @@ def _some(facts: Sequence[Episode]) -> Sequence[Episode]:
     return facts[:: max(1, -(-len(facts) // VARIANTS_MAX))]
 
 
-def _read(view: View, shows: Shows) -> View:
-    """Give what of a view is read."""
-    return View() if shows == "nothing" else view
+def _given(view: View | PortView, shows: Shows, length: int | None) -> Callable[[str], str]:
+    """Give what a reader is given for a question."""
+    if isinstance(view, PortView) and view.port.asks:
+        return lru_cache(maxsize=None)(view.port.ask)
+    if isinstance(view, View) and shows == "retrieved":
+        return _retrieved(view, length)
+    text = view.text
+    return lambda _: text
 
 
-def _size(view: View, text: str, episodes: Sequence[Episode], before: Before) -> Figures:
+def _size(view: View | PortView, text: str, episodes: Sequence[Episode], before: Before) -> Figures:
     known = {episode.pointer: episode for episode in episodes}
     families = [{known[name].scope for name in entry.sources if name in known} for entry in view.entries]
     lines = text.split("\n") if text else []

@@ -19,7 +19,7 @@ class Options:
     """What was typed for a run; what was not is None or empty.
 
     Attributes:
-        schedule, arm: names; streams, episodes, seed: numbers.
+        schedule, arm: names; streams, episodes, seed: numbers; memory: addresses of classes of memories.
         model: ``local``, ``local:FILE.gguf`` or ``URL#NAME``; the next nine are of a run with one.
         reply_tokens: of one reply of a writer, at the most.
         price: of a million tokens of prompts and of replies, by the model's name; an empty name is for all others.
@@ -33,6 +33,7 @@ class Options:
 
     schedule: Sequence[str] = ()
     arm: Sequence[str] = ()
+    memory: Sequence[str] = ()
     streams: int | None = None
     episodes: int | None = None
     seed: int | None = None

@@ -89,7 +89,7 @@ def report_of(ran: Ran, asked: str = "") -> Report:
             [check.held for check in every],
             f"{ran[0][0].number} streams; {', '.join(run.schedule for run, _ in ran)}",
         ),
-        failed=[str(check) for check in every if not check.held and check.binding],
+        failed=[str(check) for check in every if not (check.held or check.few) and check.binding],
         kept={"checks": [asdict(check) for check in every], "streams": [record["stream"] for record in streams]},
         markdown=lambda: markdown(ran, asked),
         html=lambda: page(ran),
@@ -193,12 +193,12 @@ def _survival(run: Run) -> Iterator[Sequence[str]]:
 
 def short(mean: Mean) -> str:
     """Give a mean and its interval, without n."""
-    return f"{mean.mean:.3f}" if mean.low == mean.high else f"{mean.mean:.3f} [{mean.low:.3f}, {mean.high:.3f}]"
+    return mean.interval() if mean.few or mean.low < mean.high else f"{mean.mean:.3f}"
 
 
 def apart(change: Difference) -> str:
     """Give a difference and its interval, and say so where none can be seen."""
-    signs = f"{change.mean:+.3f}" + (f" [{change.low:+.3f}, {change.high:+.3f}]" if change.low != change.high else "")
+    signs = change.told() if change.few or change.low < change.high else f"{change.mean:+.3f}"
     return f"{signs}, {change.verdict}" if change.verdict.startswith("no ") else signs
 
 

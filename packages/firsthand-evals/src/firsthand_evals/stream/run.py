@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 
 from firsthand.ledger import entry_gate
 from firsthand.ledger.entries import Entry, Episode, View, current, versions
@@ -17,8 +18,9 @@ from firsthand.value import field, replace, value
 from firsthand_evals.stream import measure
 from firsthand_evals.stream.arms import Arm
 from firsthand_evals.stream.consolidators import Consolidator, shown_to, ungated, with_raw
-from firsthand_evals.stream.gate_rates import GateRates, rates
+from firsthand_evals.stream.gate_trials import GateRates, rates
 from firsthand_evals.stream.measure import Before, Figures
+from firsthand_evals.stream.port import Port, PortView
 from firsthand_evals.stream.regimes import Chooser
 from firsthand_evals.stream.world import Update, World, schedule, world
 
@@ -100,17 +102,17 @@ def stream(
         readers: gives those who answer, by name.
     """
     asked = readers(made)
-    life = _Life(arm, made.seed, asked[arm.tried_by])
     before = Before()
     points: list[Figures] = []
     stood: list[frozenset[str]] = []
     updates = schedule(name, made)
-    for at, update in enumerate(updates):
-        life.live(update)
-        points.append(measure.measured(
-            made, life.view, life.happened, arm.shows, asked, before, lengths[at] if lengths else None
-        ))  # fmt: skip
-        stood.append(measure.standing("" if arm.shows == "nothing" else life.view.text, life.happened))
+    with closing(_Life(arm, made.seed, asked[arm.tried_by])) as life:
+        for at, update in enumerate(updates):
+            life.live(update)
+            points.append(measure.measured(
+                made, life.view, life.happened, arm.shows, asked, before, lengths[at] if lengths else None
+            ))  # fmt: skip
+            stood.append(measure.standing("" if arm.shows == "nothing" else life.view.text, life.happened))
     first = frozenset(episode.pointer for episode in updates[0].new)
     counted = rates(life.judged, lambda entry: made.is_true(entry.text))
     return Stream(
@@ -130,7 +132,7 @@ class _Life:
     """One memory on its way through a stream."""
 
     def __init__(self, arm: Arm, seed: int, solver: Solver) -> None:
-        self.view = View()
+        self.view: View | PortView = View()
         self.happened: list[Episode] = []
         self.actions: dict[str, int] = {}
         self.judged: list[entry_gate.Judged] = []
@@ -141,6 +143,10 @@ class _Life:
         """Take in what an update brings, and have the memory written anew."""
         self.happened += update.new
         came = (*update.new, *update.again)
+        if isinstance(self._maker, Port):
+            self.view = self._maker.update(came)
+            return
+        assert isinstance(self.view, View)
         again = {episode.pointer for episode in update.again}
         there = {episode.pointer for episode in self.view.raw}
         demoted = {name: by for name, by in self.view.demoted.items() if name not in again}
@@ -154,6 +160,11 @@ class _Life:
             self.actions = dict(self._maker.counts)
         else:
             self.view = self._consolidated(view, self._maker)
+
+    def close(self) -> None:
+        """Close the memory, where it is somebody's own."""
+        if isinstance(self._maker, Port):
+            self._maker.close()
 
     def _consolidated(self, view: View, consolidator: Consolidator) -> View:
         writing = shown_to(consolidator, view, self.happened)

@@ -1,0 +1,99 @@
+"""The gate of consolidation where the truth is known: how often it decides as it should, and whether each check bites.
+
+A trial is a proposal that one check alone stands against: without that check the gate would
+take it. The invariant: a trial is made of plain cases, so that what refuses it is the gate's
+own code and nothing of a world or of a writer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+
+from firsthand.ledger import entry_gate
+from firsthand.ledger.entries import Entry, Episode, Written, entry
+from firsthand.ledger.entry_gate import Judged, Task
+from firsthand.ledger.solver import Weak
+from firsthand.value import value
+
+
+@value
+class GateRates:
+    """Good and bad entries, by what became of them."""
+
+    good_taken: int = 0
+    good_refused: int = 0
+    bad_taken: int = 0
+    bad_refused: int = 0
+
+
+def rates(judged: Iterable[Judged], is_good: Callable[[Entry], bool]) -> GateRates:
+    """Count how often the gate was right.
+
+    Args:
+        is_good: says of an entry what is true of it.
+    """
+    decisions = [(judgement.accepted, is_good(judgement.entry)) for judgement in judged]
+    return GateRates(*(decisions.count(each) for each in ((True, True), (False, True), (True, False), (False, False))))
+
+
+@value
+class Trial:
+    """One proposal.
+
+    Attributes:
+        refused_by: the check that it is made for; empty for one that is to be taken.
+        cases: the raw episodes; standing: entries that are there, and proposed: the entry that comes.
+        barred: texts that were taken out; tasks: what else is to be solved still.
+    """
+
+    refused_by: str
+    cases: Sequence[Episode]
+    proposed: Entry
+    standing: Sequence[Entry] = ()
+    barred: Sequence[str] = ()
+    tasks: Sequence[Task] = ()
+
+    @property
+    def came(self) -> str:
+        """Name the check that the gate refuses it by now; empty when it is taken."""
+        report = entry_gate.check([self.proposed], self.standing, self.cases, Weak(), tasks=self.tasks,
+                                  barred=self.barred)  # fmt: skip
+        return report.judged[0].reason
+
+
+def _made(text: str, cases: Mapping[str, Episode], parents: Sequence[Entry] = ()) -> Entry:
+    return entry(Written(text, tuple(cases)), cases, by="trial", parents=parents)
+
+
+def _cases(family: str, answers: Mapping[int, int | str]) -> dict[str, Episode]:
+    return {
+        f"fh:{family}{level}": Episode(f"fh:{family}{level}", family, f"{family} level {level}", f"{answer}", place)
+        for place, (level, answer) in enumerate(answers.items(), 1)
+    }
+
+
+@cache
+def trials() -> tuple[Trial, ...]:
+    """Give a proposal that is taken, and one for each check of the gate."""
+    birch = _cases("birch", {level: 3 * level + 2 for level in (1, 2, 4, 7, 9)})
+    cedar = _cases("cedar", {level: 5 * level for level in (3, 5, 8)})
+    text, answers_all = "birch level N => 3 * N + 2", "birch * N => 3 * N + 2"
+    rule = _made(text, birch)
+    # Two lines that meet at level 4: each gives three of five cases, and the first hides what the second gets wrong.
+    crossed = _cases("oak", {1: 5, 2: 8, 4: 14, 6: 24, 9: 39})
+    first, second = ({f"fh:oak{level}": crossed[f"fh:oak{level}"] for level in levels} for levels in
+                     ((1, 2, 4), (4, 6, 9)))  # fmt: skip
+    wide = _made(answers_all, birch)
+    pair = {name: birch[name] for name in ("fh:birch1", "fh:birch2")}
+    own, foreign = [*birch.values()], [*birch.values(), *cedar.values()]
+    return (
+        Trial("", own, rule), Trial("form", foreign, _made(text, {**birch, "fh:cedar3": cedar["fh:cedar3"]})),
+        Trial("evidence", own, _made(text, pair)), Trial("exact tokens", own, _made("birch level N of 99 => N", birch)),
+        Trial("source replay", own, _made("birch level N => 4 * N + 1", birch)),
+        Trial("quarantine", own, rule, barred=(text,)),
+        Trial("scope replay", foreign, _made("* level N => 3 * N + 2", birch)),
+        Trial("no regression", [*crossed.values()], _made("oak level N => 5 * N - 6", second),
+              [_made("oak level N => 3 * N + 2", first)]),
+        Trial("together", own, _made(text, birch, [wide]), [wide], tasks=(Task("birch room 50", "152"),)),
+    )  # fmt: skip
