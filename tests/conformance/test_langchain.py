@@ -79,6 +79,9 @@ class Agent:
         state = self.agent.invoke({"messages": [("user", text)]}, self.config)
         return state["messages"][-1].text
 
+    def whole_list(self):
+        return self.agent.get_state(self.config).values["messages"]
+
     def end(self):
         self.middleware.close()
 
@@ -147,23 +150,6 @@ def test_the_next_session_is_told_of_the_one_before(tmp_path):
     with Memory(tmp_path / "s", create=False) as memory:  # what was shown is not said once more
         assert len([event for event in memory.events() if event.text.startswith("The staging gateway")]) == 1
         assert memory.verify().ok
-
-
-def test_the_state_keeps_every_message(tmp_path):
-    """The graph's state has all messages as they came, while the model gets a window with a marker for what left."""
-    replies = [
-        reply
-        for number in range(8)
-        for reply in (AIMessage("", tool_calls=[call_of("read_page", {"page": 3})]), AIMessage(f"Read {number}."))
-    ]
-    model, state = talk(tmp_path / "s", replies, [f"Read page 3, {number}" for number in range(8)], budget=6_000)
-    texts = [message.text for message in state["messages"]]
-    assert (len(texts), texts.count(read_page(3)), texts[0]) == (32, 8, "Read page 3, 0")
-    last = "".join(message.text for message in model.sent[-1])
-    assert "evicted, nothing lost" in last
-    assert last.count(read_page(3)) < 8
-    with Memory(tmp_path / "s", create=False) as memory:
-        assert len([event for event in memory.events("langchain:t") if event.text == read_page(3)]) == 8
 
 
 def test_a_message_that_is_shown_whole_is_the_one_that_came(tmp_path):

@@ -10,17 +10,36 @@ import pytest
 pytest.importorskip("llama_index.core")
 
 from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.async_utils import asyncio_run
 from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock, ThinkingBlock, ToolCallBlock
 from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.memory import Memory as ShortTerm
-from llama_index.core.storage.chat_store.sql import MessageStatus
+from llama_index.core.storage.chat_store import sql
 from llama_index.core.tools import FunctionTool
 from loop_contract import LoopContract, Script, read_page
+from sqlalchemy.ext.asyncio import create_async_engine
 
 from firsthand import Kind, Memory
 from firsthand.adapters.chat_messages import reply
 from firsthand.adapters.llama_index import FirsthandMemoryBlock
 from firsthand.tokens import estimate
+
+
+@pytest.fixture(autouse=True)
+def databases(monkeypatch):
+    """Have the databases of LlamaIndex's memories used in one event loop, and closed there, which nothing else does."""
+    engines = []
+
+    def engine(*arguments, **named):
+        engines.append(create_async_engine(*arguments, **named))
+        return engines[-1]
+
+    monkeypatch.setattr(sql, "create_async_engine", engine)
+    with asyncio.Runner() as runner:
+        asyncio.set_event_loop(runner.get_loop())
+        yield
+        for opened in engines:
+            runner.run(opened.dispose())
 
 
 def counted(text):
@@ -78,7 +97,7 @@ class Talk:
         async def run():
             return str(await self.agent.run(user_msg=text, memory=self.memory))
 
-        return asyncio.run(run())
+        return asyncio_run(run())
 
     def end(self):
         self.block.close()
@@ -116,7 +135,7 @@ def test_what_leaves_the_short_term_memory_is_logged_once(tmp_path):
             memory.put_messages(said(*texts[number + 2 : number + 4], role="assistant"))
             if number % 8:
                 memory.get()
-        assert len(memory.get_all(status=MessageStatus.ACTIVE)) < 40
+        assert len(memory.get_all(status=sql.MessageStatus.ACTIVE)) < 40
         memory.get()
         assert block.faults == []
     assert logged(tmp_path / "s") == texts
@@ -131,7 +150,7 @@ def test_a_session_goes_on_in_another_process(tmp_path):
     with FirsthandMemoryBlock(tmp_path / "s", session_id="s") as block:
         memory.memory_blocks = [block]
         memory.put_messages([*said("three", role="assistant"), *said("four " * 400, "five " * 900)])
-        assert len(memory.get_all(status=MessageStatus.ACTIVE)) < 5
+        assert len(memory.get_all(status=sql.MessageStatus.ACTIVE)) < 5
         memory.get()
         assert block.faults == []
     assert [text.split()[0] for text in logged(tmp_path / "s")] == ["one", "two", "three", "four", "five"]
@@ -152,14 +171,14 @@ def test_the_run_s_input_is_said_once(tmp_path):
 def test_what_is_cut_is_cut_whole(tmp_path):
     """Too long by little, what was brought up goes and the preamble stays; by much, nothing stays."""
     with FirsthandMemoryBlock(tmp_path / "s", session_id="one", agent="ada") as block:
-        asyncio.run(block.aget(said("The staging gateway listens on port 5544.")))
+        asyncio_run(block.aget(said("The staging gateway listens on port 5544.")))
     with FirsthandMemoryBlock(tmp_path / "s", session_id="two", agent="ada") as block:
 
         async def cut():
             content = await block.aget(said("Which port does the staging gateway listen on?"))
             return content, await block.atruncate(content, 1), await block.atruncate(content, estimate(content))
 
-        content, shorter, none = asyncio.run(cut())
+        content, shorter, none = asyncio_run(cut())
     assert content.startswith(shorter)
     assert ("On record from earlier" in shorter, len(shorter) < len(content), none) == (True, True, None)
 
@@ -173,7 +192,7 @@ def test_blocks_of_a_message_stand_in_the_log(tmp_path):
         ChatMessage(role="tool", content="3.0 worker", additional_kwargs={"tool_call_id": "c1"}),
     ]
     with FirsthandMemoryBlock(tmp_path / "s", session_id="s") as block:
-        asyncio.run(block.aget(messages))
+        asyncio_run(block.aget(messages))
         assert block.faults == []
     with Memory(tmp_path / "s", create=False) as memory:
         user, reply, result = memory.session("llama-index:s").messages()

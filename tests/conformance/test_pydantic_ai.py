@@ -82,6 +82,9 @@ class Talk:
         self.history = result.all_messages()
         return result.output
 
+    def whole_list(self):
+        return self.history
+
     def end(self):
         self.capability.close()
 
@@ -113,27 +116,6 @@ class Scripted:
 def texts_of(messages):
     """Give all text of user's messages and tools."""
     return "\n".join(str(part.content) for message in messages for part in message.parts if hasattr(part, "content"))
-
-
-def test_the_history_keeps_every_message(tmp_path):
-    """The run's history has all messages as they came, while the model gets a window with a marker for what left."""
-    replies = [
-        reply
-        for number in range(8)
-        for reply in ([ToolCallPart("read_page", {"page": 3}, f"c{number}")], f"Read {number}.")
-    ]
-    model = Scripted(*replies)
-    with FirsthandCapability(tmp_path / "s", agent="ada", budget=6_000) as ours:
-        talk = Talk(ours, model.model, "t")
-        for number in range(8):
-            talk.turn(f"Read page 3, {number}")
-        assert ours.faults == []
-    assert (len(talk.history), texts_of(talk.history).count(read_page(3))) == (32, 8)
-    last = texts_of(model.sent[-1])
-    assert "evicted, nothing lost" in last
-    assert last.count(read_page(3)) < 8
-    with Memory(tmp_path / "s", create=False) as memory:
-        assert len([event for event in memory.events("pydantic-ai:t") if event.text == read_page(3)]) == 8
 
 
 def test_a_message_that_is_shown_whole_is_the_one_that_came(tmp_path):

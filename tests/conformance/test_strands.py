@@ -139,6 +139,9 @@ class Talk:
     def turn(self, text):
         return str(self.agent(text)).strip()
 
+    def whole_list(self):
+        return self.agent.messages
+
     def end(self):
         self.manager.close()
 
@@ -160,23 +163,6 @@ def logged(store, session="s"):
     with Memory(store, create=False) as memory:
         assert memory.verify().ok
         return memory.session(f"strands:{session}").messages()
-
-
-def test_the_agent_keeps_every_message(tmp_path):
-    """The agent has all messages as they came, while the model gets a window with a marker for what left."""
-    replies = [
-        reply for number in range(8) for reply in ([use("read_page", {"page": 3}, f"c{number}")], f"Read {number}.")
-    ]
-    model = Scripted(*replies)
-    with FirsthandConversationManager(tmp_path / "s", session_id="s", budget=6_000) as manager:
-        talk = Talk(manager, model.model)
-        for number in range(8):
-            talk.turn(f"Read page 3, {number}")
-        assert (manager.faults, len(talk.agent.messages)) == ([], 32)
-    assert "evicted, nothing lost" in model.texts(-1)
-    assert model.texts(-1).count("3.0 worker") < 8
-    results = [message["content"] for message in logged(tmp_path / "s") if message["role"] == "tool"]
-    assert results == [read_page(3)] * 8
 
 
 def test_blocks_that_are_shown_whole_are_those_that_came(tmp_path):

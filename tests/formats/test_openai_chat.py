@@ -109,3 +109,10 @@ def test_a_role_that_is_not_known_is_trusted_with_nothing():
     """The words are kept as OTHER, untrusted, under the role's name."""
     ((draft,),) = there_and_back("openai-chat", [{"role": "prophet", "content": "x"}])
     assert (draft.kind, draft.origin, draft.trust) == (Kind.OTHER, "prophet", Trust.UNTRUSTED)
+
+
+def test_words_of_another_origin_are_trusted_with_nothing():
+    """What somebody else said, in the user's role or any other, is under that origin, whatever it calls itself."""
+    for role, origin in (("user", "agent:clerk"), ("assistant", "system"), ("prophet", "user")):
+        ((draft,),) = there_and_back("openai-chat", [{"role": role, "content": "x", "origin": origin}])
+        assert (draft.kind, draft.origin, draft.trust) == (Kind.OTHER, origin, Trust.UNTRUSTED)

@@ -296,7 +296,7 @@ class _Tool:
             options: of the SDK's own class: ``cache_control``.
         """
         super().__init__(**options)
-        self.loop = Loop(store, agent=agent, host=HOST, session=agent, namespace=namespace)
+        self.loop = Loop(store, host=HOST, session=agent, agent=agent, namespace=namespace)
 
     def _done(self, loop: Loop, command: Any) -> tuple[str, bool]:
         def do(memory: Memory) -> tuple[str, bool]:

@@ -33,14 +33,13 @@ from autogen_core.models import (
 from autogen_core.tools import BaseTool, FunctionTool
 from pydantic import BaseModel, ConfigDict
 
-from firsthand import Budget, Kind, Memory, Query
+from firsthand import Kind, Memory, Query
 from firsthand.adapters.chat_messages import calls_of, matched, newest, reply, result
-from firsthand.adapters.loop import BUDGET, UNREACHABLE, Loop
+from firsthand.adapters.loop import UNREACHABLE, Loop
 from firsthand.agents.agent_tools import REMEMBER_CHARACTERS_MAX, AgentTools
 from firsthand.context.tools import TOOLS
 from firsthand.errors import InvalidArgument
 from firsthand.formats.tool_definitions import Tool
-from firsthand.tokens import CounterOrName
 
 HOST = "autogen"
 
@@ -100,28 +99,22 @@ class FirsthandContext(_Session, ChatCompletionContext):
         store: Memory | str | os.PathLike[str] | None = None,
         *,
         session: str,
-        agent: str = HOST,
-        namespace: str | None = None,
-        budget: int | Budget = BUDGET,
-        counter: CounterOrName | None = None,
         tools: Sequence[BaseTool[Any, Any] | Callable[..., Any]] = (),
         system: str = "",
         initial_messages: Sequence[Any] = (),
+        **options: Any,
     ) -> None:
         """Say whose session it is; the store is opened by the first message.
 
         Args:
             store: an open memory, which stays open; or as for `Memory` of Firsthand.
             session: its name; ``autogen:SESSION`` in the log.
-            agent: whose sessions, episodes and rules it reads and adds to.
-            budget: of a whole request: system message, tools and messages.
-            counter: counts tokens as the model does, or its name (``gpt-5``); None is the estimate.
             tools: the agent's own, which count against the budget; the context's ``tools`` are these and the memory's.
             system: the agent's system message, which counts too.
             initial_messages: AutoGen's.
+            options: ``agent``, ``namespace``, ``budget`` and ``counter`` of `Loop`.
         """
-        named: dict[str, Any] = {"namespace": namespace, "budget": budget, "counter": counter}
-        super().__init__(Loop(store, agent=agent, host=HOST, session=session, **named))
+        super().__init__(Loop(store, host=HOST, session=session, **options))
         ChatCompletionContext.__init__(self, [*initial_messages])
         self.system, self._is_recorded = system, not initial_messages
         theirs = [
@@ -161,16 +154,9 @@ class FirsthandContext(_Session, ChatCompletionContext):
 class FirsthandMemory(_Session, AutoGenMemory):
     """A memory of AutoGen's, for an agent whose context is another one than `FirsthandContext`."""
 
-    def __init__(
-        self,
-        store: Memory | str | os.PathLike[str] | None = None,
-        *,
-        session: str,
-        agent: str = HOST,
-        namespace: str | None = None,
-    ) -> None:
+    def __init__(self, store: Memory | str | os.PathLike[str] | None = None, *, session: str, **options: Any) -> None:
         """Say whose session it is; arguments as for `FirsthandContext`."""
-        super().__init__(Loop(store, agent=agent, host=HOST, session=session, namespace=namespace))
+        super().__init__(Loop(store, host=HOST, session=session, **options))
         self._context: Any = None
 
     async def update_context(self, model_context: Any) -> UpdateContextResult:

@@ -163,8 +163,9 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 
 def newest(messages: Sequence[Mapping[str, Any]]) -> str:
-    """Give the text of the newest message of the user's; empty without one."""
-    return next((text_of(message) for message in reversed(messages) if message.get("role") == "user"), "")
+    """Give the text of the newest message of the user's own; empty without one."""
+    own = (message for message in reversed(messages) if message.get("role") == "user" and "origin" not in message)
+    return next(map(text_of, own), "")
 
 
 def reply(

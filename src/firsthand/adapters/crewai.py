@@ -80,22 +80,19 @@ class FirsthandMemory(CrewMemory):
         store: Memory | str | os.PathLike[str] | None = None,
         *,
         session: str,
-        agent: str = HOST,
-        namespace: str | None = None,
         read_only: bool = False,
+        **options: Any,
     ) -> None:
         """Say whose session it is; the store is opened by the first call. Make it before the crew begins.
 
         Args:
             store: an open memory, which stays open; or as for `Memory` of Firsthand.
             session: its name; ``crewai:SESSION`` in the log.
-            agent: whose sessions, episodes and rules it reads and adds to: of the whole crew.
             read_only: record nothing, and remember nothing; CrewAI's word.
+            options: ``agent``, of the whole crew, and ``namespace`` of `Loop`.
         """
         super().__init__(llm="none", storage="none", read_only=read_only)
-        self._loop = Loop(
-            store, agent=agent, host=HOST, session=session, namespace=namespace, records=not read_only
-        )  # fmt: skip
+        self._loop = Loop(store, host=HOST, session=session, records=not read_only, **options)
         register_before_llm_call_hook(self._asked)
         register_after_tool_call_hook(self._called)
 

@@ -181,11 +181,24 @@ class _MemoryTool(BaseTool):
 def _fit(loop: Loop, request: Any, context: Any) -> None:
     """Put a request under the budget, with what the session is told."""
     config, ids = request.config, _call_ids(request.contents, context.session.events, context.agent_name)
-    came = [pair for content in request.contents for pair in _written(content, ids)]
+    came: Written = []
+    for content in request.contents:
+        author = _author(content, context.session.events, context.agent_name)
+        origin = {"origin": f"agent:{author}"} if author else {}
+        came += [({**message, **origin}, parts) for message, parts in _written(content, ids)]
     system = config.system_instruction if isinstance(config.system_instruction, str) else ""
     sent = loop.fit([message for message, _ in came], tools=_functions(config.tools), system=system)
     request.contents = _restored(sent, came)
     request.append_instructions([preamble] if (preamble := loop.opening()) else [])
+
+
+def _author(content: Any, events: Sequence[Any], agent: str) -> str:
+    """Name the other agent whose words ADK shows as the user's, with its name before each; empty for the user."""
+    texts = [part.text for part in content.parts or () if part.text and content.role == "user"]
+    others = {event.author for event in events if texts} - {"user", agent}
+    author = next((name for name in others if any(text.startswith(f"[{name}] ") for text in texts)), "")
+    is_users = author and any(event.author == "user" and event.content == content for event in events)
+    return "" if is_users else author
 
 
 def _call_ids(contents: Sequence[Any], events: Sequence[Any], agent: str) -> dict[int, str]:

@@ -60,22 +60,21 @@ class FirsthandMemoryBlock(BaseMemoryBlock[str]):
         store: Memory | str | os.PathLike[str] | None = None,
         *,
         session_id: str,
-        agent: str = HOST,
-        namespace: str | None = None,
         name: str = "firsthand",
         priority: int = 1,
+        **options: Any,
     ) -> None:
         """Say whose session it is; the store is opened by the first call.
 
         Args:
             store: an open memory, which stays open; or as for `Memory` of Firsthand.
             session_id: its name, as that of LlamaIndex's memory; ``llama-index:ID`` in the log.
-            agent: whose sessions, episodes and rules it reads and adds to.
             name, priority: LlamaIndex's; of priority 0 nothing is cut when its memory is full.
+            options: ``agent`` and ``namespace`` of `Loop`.
         """
         description = "What was said and done earlier, from a log that keeps everything."
         super().__init__(name=name, description=description, priority=priority)
-        self._loop = Loop(store, agent=agent, host=HOST, session=session_id, namespace=namespace)
+        self._loop = Loop(store, host=HOST, session=session_id, **options)
 
     def __enter__(self) -> Self:
         return self

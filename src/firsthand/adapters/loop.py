@@ -62,9 +62,9 @@ class Loop(Guard):
         self,
         store: Memory | str | os.PathLike[str] | None = None,
         *,
-        agent: str,
         host: str,
         session: str,
+        agent: str = "",
         namespace: str | None = None,
         budget: int | Budget = BUDGET,
         format: str = OPENAI_CHAT,  # noqa: A002 - the package's word
@@ -75,14 +75,16 @@ class Loop(Guard):
 
         Args:
             store: an open memory, which stays open; or as for `Memory`.
-            agent: whose sessions, episodes and rules it reads and adds to.
             host, session: the framework's name, and its own name of the session: ``host:session`` in the log.
-            budget: of `compact`.
+            agent: whose sessions, episodes and rules it reads and adds to; empty is the framework's name.
+            namespace: of the store; None is the default one.
+            budget: of a whole request: system prompt, tools and messages.
+            counter: counts tokens as the model does, or its name (``gpt-5``); None is the estimate.
             format: of all messages: ``openai-chat``, ``openai-responses`` or ``anthropic``.
             records: keep what happens; otherwise the session is only told things.
         """
         super().__init__()
-        self.store, self.agent, self.host, self.session = store, agent, host, session
+        self.store, self.agent, self.host, self.session = store, agent or host, host, session
         self.namespace = environment.default_namespace() if namespace is None else namespace
         self.budget, self.format, self.counter, self.records = budget, format, counter, records
         self._waiting: list[_Waiting] = []
@@ -367,24 +369,16 @@ class Loops:
     def __init__(
         self,
         store: Memory | str | os.PathLike[str] | None = None,
-        *,
-        agent: str = "",
-        namespace: str | None = None,
-        budget: int | Budget = BUDGET,
-        counter: CounterOrName | None = None,
+        **options: Any,
     ) -> None:
         """Say whose memory it is; the store is opened by the first call of the model.
 
         Args:
             store: an open memory, which stays open; or as for `Memory`.
-            agent: whose sessions, episodes and rules it reads and adds to; empty is the framework's name.
-            budget: of a whole request: system message or instructions, tools and messages.
-            counter: counts tokens as the model does, or its name (``gpt-5``); None is the estimate.
+            options: ``agent``, ``namespace``, ``budget`` and ``counter`` of `Loop`.
         """
-        self._options: dict[str, Any] = {
-            "store": store, "host": self.host, "agent": agent or self.host, "namespace": namespace, "budget": budget,
-            "counter": counter,
-        }  # fmt: skip
+        self._options: dict[str, Any] = {"budget": BUDGET, **options, "store": store, "host": self.host}
+        Loop(session="", **self._options)  # which refuses what is no option
         self._lock = threading.RLock()
         self._loops: OrderedDict[tuple[str | None, str], Loop] = OrderedDict()
 

@@ -26,14 +26,13 @@ from agents.memory.session_settings import SessionSettings, coerce_session_setti
 from agents.run_config import ModelInputData
 
 from agents import FunctionTool, RunConfig, RunHooks
-from firsthand import Budget, Draft, Kind, Memory, moment
+from firsthand import Draft, Kind, Memory, moment
 from firsthand.adapters.chat_messages import as_key, newest
-from firsthand.adapters.loop import BUDGET, THREADS_MAX, Loop, Loops
+from firsthand.adapters.loop import THREADS_MAX, Loop, Loops
 from firsthand.context.tools import TOOLS
 from firsthand.event import IdMaker, to_text
 from firsthand.formats import OPENAI_RESPONSES
 from firsthand.formats.tool_definitions import Tool
-from firsthand.tokens import CounterOrName
 
 HOST = "openai-agents"
 GONE = "gone"  # of the fact of a mark: ids of events that are items no more
@@ -243,27 +242,20 @@ class FirsthandSession:
         session_id: str,
         store: Memory | str | os.PathLike[str] | None = None,
         *,
-        agent: str = HOST,
-        namespace: str | None = None,
-        budget: int | Budget = BUDGET,
-        counter: CounterOrName | None = None,
         session_settings: SessionSettings | dict[str, Any] | None = None,
+        **options: Any,
     ) -> None:
         """Say which session; the store is opened by the first call.
 
         Args:
             session_id: its name; ``openai-agents:ID`` in the log.
             store: an open memory, which stays open; or as for `Memory`.
-            agent: whose sessions, episodes and rules it reads and adds to.
-            budget: of a whole request: instructions, tools and items.
-            counter: counts tokens as the model does, or its name (``gpt-5``); None is the estimate.
             session_settings: the SDK's; its limit is the usual one of `get_items`.
+            options: ``agent``, ``namespace``, ``budget`` and ``counter`` of `Loop`.
         """
         self.session_id = session_id
         self.session_settings = coerce_session_settings(session_settings or SessionSettings())
-        self.loop = Conversation(
-            store, agent=agent, session=session_id, namespace=namespace, budget=budget, counter=counter
-        )
+        self.loop = Conversation(store, session=session_id, **options)
         self.runs = Runs(self.loop)
         self.tools: list[FunctionTool] = [self._tool(tool) for tool in TOOLS]
 
@@ -349,17 +341,10 @@ class FirsthandHooks(RunHooks):
     """Records one run that has no session: its input, replies and results, and at its end the episode."""
 
     def __init__(
-        self,
-        store: Memory | str | os.PathLike[str] | None = None,
-        *,
-        agent: str = HOST,
-        namespace: str | None = None,
-        session: str = "",
+        self, store: Memory | str | os.PathLike[str] | None = None, *, session: str = "", **options: Any
     ) -> None:
-        self.loop = Loop(
-            store, agent=agent, host=HOST, session=session or IdMaker()().lower(), namespace=namespace,
-            format=OPENAI_RESPONSES,
-        )  # fmt: skip
+        name = session or IdMaker()().lower()
+        self.loop = Loop(store, host=HOST, session=name, format=OPENAI_RESPONSES, **options)
         self._items: list[Item] = []
         self._outputs: dict[str, Item | None] = {}
 

@@ -95,17 +95,12 @@ class FirsthandMemoryStore(MemoryStore):
     """A store of Strands' `MemoryManager` that recalls from the log; the conversation manager writes it."""
 
     def __init__(
-        self,
-        store: Memory | str | os.PathLike[str] | None = None,
-        *,
-        name: str = "firsthand",
-        agent: str = HOST,
-        namespace: str | None = None,
+        self, store: Memory | str | os.PathLike[str] | None = None, *, name: str = "firsthand", **options: Any
     ) -> None:
-        """Say whose memory it is; the store is opened by the first search."""
+        """Say whose memory it is (``agent`` and ``namespace`` of `Loop`); the store is opened by the first search."""
         self.name, self.description = name, "What was said and done earlier, from a log that keeps everything."
         self.max_search_results, self.writable, self.extraction = 1, False, None
-        self.loop = Loop(store, agent=agent, host=HOST, session="searches", namespace=namespace, records=False)
+        self.loop = Loop(store, host=HOST, session="searches", records=False, **options)
 
     async def search(self, query: str, options: Any = None) -> list[MemoryEntry]:  # noqa: ARG002 - one entry has all
         """Recall: one entry, fenced, that says what was found and how far to trust it, or why nothing was."""

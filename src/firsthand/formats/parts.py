@@ -71,10 +71,10 @@ DIGEST = Speaker(Kind.SUMMARY, "agent", Trust.AGENT)
 _ROLES = {"user": USER, "assistant": AGENT, "system": SYSTEM, "developer": SYSTEM}
 
 
-def speaker(role: object) -> Speaker:
-    """Say who speaks in a role; an unknown one is believed nothing."""
-    name = text(role)
-    return _ROLES.get(name) or Speaker(Kind.OTHER, to_name(name) or "unknown", Trust.UNTRUSTED)
+def speaker(role: object, origin: object = None) -> Speaker:
+    """Say who speaks in a role; an unknown one is believed nothing, nor are words that come from another ``origin``."""
+    known = None if origin else _ROLES.get(text(role))
+    return known or Speaker(Kind.OTHER, to_name(origin) or to_name(role) or "unknown", Trust.UNTRUSTED)
 
 
 class Parts:
