@@ -11,7 +11,7 @@ pytest.importorskip("anthropic")
 import anthropic
 import openai
 from model_stub import PATHS, Said, running
-from proxy_client import LISTS, TOOLS, without_breakpoints
+from proxy_client import LISTS, TOOLS
 
 from firsthand import Memory
 from firsthand.formats.check import faults
@@ -183,7 +183,7 @@ def test_three_hundred_steps(format_, stream, tmp_path):
             assert client.result(f"c{step}", f"line of the result of {step} " * 60)[0] == "Seen."
         assert not run.log
         assert [fault for body in run.stub.bodies for fault in faults(body, format_)] == []
-        lists = [[without_breakpoints(message) for message in body[LISTS[format_]]] for body in run.stub.bodies]
+        lists = [body[LISTS[format_]] for body in run.stub.bodies]
         grown = [new[: len(old)] == old for old, new in pairwise(lists)]
         recalled = [body for body in run.stub.bodies if "answer of recall" in json.dumps(body[LISTS[format_]][-2:])]
         assert len(recalled) >= 14

@@ -65,47 +65,27 @@ class Client:
         return told(self.format, response)
 
 
-def without_breakpoints(message: dict[str, Any]) -> dict[str, Any]:
-    return json.loads(json.dumps(message).replace(', "cache_control": {"type": "ephemeral"}', ""))
-
-
 def told(format_: str, response: dict[str, Any]) -> dict[str, Any]:
     """Give what a response says, in words that do not depend on the format."""
-    if format_ == "openai-chat":
-        choice = response["choices"][0]
-        calls = [
-            (call["id"], call["function"]["name"], json.loads(call["function"]["arguments"]))
-            for call in choice["message"].get("tool_calls") or ()
-        ]
-        usage = response["usage"]
-        return {
-            "id": response["id"],
-            "text": choice["message"]["content"] or "",
-            "calls": calls,
-            "end": choice["finish_reason"],
-            "usage": (usage["prompt_tokens"], usage["completion_tokens"]),
-        }
-    blocks = response["content"] if format_ == "anthropic" else response["output"]
-    if format_ == "anthropic":
-        texts = [block["text"] for block in blocks if block["type"] == "text"]
-        calls = [(block["id"], block["name"], block["input"]) for block in blocks if block["type"] == "tool_use"]
-        end = response["stop_reason"]
-    else:
-        texts = [part["text"] for block in blocks if block["type"] == "message" for part in block["content"]]
-        calls = [
-            (block["call_id"], block["name"], json.loads(block["arguments"]))
-            for block in blocks
-            if block["type"] == "function_call"
-        ]
-        end = response["status"]
     usage = response["usage"]
-    return {
-        "id": response["id"],
-        "text": "\n\n".join(texts),
-        "calls": calls,
-        "end": end,
-        "usage": (usage["input_tokens"], usage["output_tokens"]),
-    }
+    if format_ == "openai-chat":
+        choice, end = response["choices"][0], response["choices"][0]["finish_reason"]
+        called = [(call["id"], call["function"]) for call in choice["message"].get("tool_calls") or ()]
+        texts = [choice["message"]["content"] or ""]
+        used = usage["prompt_tokens"], usage["completion_tokens"]
+    elif format_ == "anthropic":
+        blocks, end = response["content"], response["stop_reason"]
+        called = [(block["id"], block) for block in blocks if block["type"] == "tool_use"]
+        texts = [block["text"] for block in blocks if block["type"] == "text"]
+        used = usage["input_tokens"], usage["output_tokens"]
+    else:
+        blocks, end = response["output"], response["status"]
+        called = [(block["call_id"], block) for block in blocks if block["type"] == "function_call"]
+        texts = [part["text"] for block in blocks if block["type"] == "message" for part in block["content"]]
+        used = usage["input_tokens"], usage["output_tokens"]
+    calls = [(id_, call["name"], call["input"] if "input" in call else json.loads(call["arguments"]))
+             for id_, call in called]  # fmt: skip
+    return {"id": response["id"], "text": "\n\n".join(texts), "calls": calls, "end": end, "usage": used}
 
 
 def fold_chat(events: list[dict[str, Any]]) -> dict[str, Any]:
@@ -127,13 +107,8 @@ def fold_chat(events: list[dict[str, Any]]) -> dict[str, Any]:
             for piece in delta.get("tool_calls", ()):
                 calls = message.setdefault("tool_calls", [])
                 if piece["index"] == len(calls):
-                    calls.append(
-                        {
-                            "id": piece["id"],
-                            "type": piece["type"],
-                            "function": {"name": piece["function"]["name"], "arguments": ""},
-                        }
-                    )
+                    function = {"name": piece["function"]["name"], "arguments": ""}
+                    calls.append({"id": piece["id"], "type": piece["type"], "function": function})
                 assert piece["index"] < len(calls), "places of calls follow each other"
                 calls[piece["index"]]["function"]["arguments"] += piece["function"].get("arguments", "")
     choice = {"message": message, "finish_reason": end}

@@ -6,12 +6,12 @@ from itertools import pairwise
 
 import pytest
 from model_stub import PATHS, Said, cut_short, running
-from proxy_client import LISTS, TOOLS, Client, without_breakpoints
+from proxy_client import LISTS, TOOLS, Client
 
 from firsthand import Memory
 from firsthand.errors import InvalidArgument
 from firsthand.formats.check import faults
-from firsthand.proxy import chat
+from firsthand.proxy import anthropic, chat
 from firsthand.proxy.app import DIALECTS
 from firsthand.proxy.budgets import SHARE, Budgets
 from firsthand.proxy.conversations import Conversations, Options
@@ -246,12 +246,61 @@ def check_requests(format_, bodies):
         assert faults(after, format_) == ()
         assert after["tools"] == before["tools"]
         assert after.get("system") == before.get("system")
-        old, new = ([without_breakpoints(message) for message in body[LISTS[format_]]] for body in (before, after))
+        assert "cache_control" not in json.dumps(after), "the client sets none"
+        old, new = before[LISTS[format_]], after[LISTS[format_]]
         if markers(old) == markers(new):
             assert new[: len(old)] == old
         else:
             compactions += 1
     assert compactions >= 3
+
+
+class CachingClient(Client):
+    """A client that marks its system prompt, its tools and its newest user messages, as coding agents do."""
+
+    newest = 2
+
+    def body(self):
+        body = super().body()
+        body["tools"] = [{**tool, "cache_control": EPHEMERAL} for tool in body["tools"]]
+        body["system"] = [{"type": "text", "text": self.system, "cache_control": EPHEMERAL}]
+        marked = [message for message in self.list if message["role"] == "user"][-self.newest :]
+        body["messages"] = [with_breakpoint(message) if message in marked else message for message in self.list]
+        return body
+
+
+EPHEMERAL = {"type": "ephemeral"}
+
+
+def with_breakpoint(message):
+    content = message["content"]
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return {**message, "content": [*blocks[:-1], {**blocks[-1], "cache_control": EPHEMERAL}]}
+
+
+@pytest.mark.parametrize("newest", [1, 2])
+def test_breakpoints_of_the_client_stay(newest, tmp_path):
+    """What the client marks for a cache stays marked while it is there, the end too after a compaction; no more is."""
+    with running(tmp_path / "store", budgets=Budgets([str(TOKENS)])) as run:
+        client = CachingClient(run, "anthropic")
+        client.newest = newest
+        for step in range(STEPS):
+            run.stub.script += [Said("", ((f"c{step}", "ls", {}),)), Said("Seen.")]
+            client.say(f"Step {step}. " + "What does worker 7 do today? " * 8)
+            client.result((f"c{step}", f"line of the result of {step} " * 20))
+    compactions = 0
+    for before, body in pairwise(run.stub.bodies):
+        assert json.dumps(body).count("cache_control") <= 2 + newest
+        assert body["messages"][-1]["content"][-1]["cache_control"] == EPHEMERAL
+        if markers(before["messages"]) != markers(body["messages"]):
+            compactions += 1
+        elif newest == 2:
+            assert "cache_control" in json.dumps(body["messages"][:-1]), "what the request before wrote is read"
+        assert faults(body, "anthropic") == ()
+    assert compactions >= 3
+    asked = anthropic.read({"messages": [with_breakpoint(user("Go on."))]})
+    [message] = anthropic.write(asked, [user("[Turn 2 evicted]\n\nGo on.")], (), composed=True)["messages"]
+    assert message == with_breakpoint(user("[Turn 2 evicted]\n\nGo on.")), "a message that the window changed"
 
 
 def markers(messages):
@@ -361,11 +410,8 @@ def test_a_list_is_read_as_if_for_the_first_time(format_):
     user = [{"role": "user", "content": f"Say {number}."} for number in range(6)]
     lists = [user[:3], user[:5], user[:2], [*user[:2], user[4]], [user[1]], user]
     if format_ == "openai-responses":
-        lists += [
-            [user[0], thought],
-            [user[0], thought, user[1]],
-            [user[0], thought, {"role": "assistant", "content": "x"}],
-        ]
+        answer = {"role": "assistant", "content": "x"}
+        lists += [[user[0], thought], [user[0], thought, user[1]], [user[0], thought, answer]]
     known = Lists()
     for messages in lists:
         asked = dialect.read({dialect.LIST: messages})
@@ -391,11 +437,8 @@ def test_a_store_that_fails_in_the_middle(format_, tmp_path):
 def test_budgets():
     """The longest name counts, a provider's name before a model's counts for nothing, and what is no budget is said."""
     budgets = Budgets(["gpt-4o=5", "gpt-4o-mini=6"])
-    assert [budgets.of(name) for name in ("gpt-4o-2024", "openai/gpt-4o-mini", "claude-x")] == [
-        5,
-        6,
-        int(200_000 * SHARE),
-    ]
+    names = ("gpt-4o-2024", "openai/gpt-4o-mini", "claude-x")
+    assert [budgets.of(name) for name in names] == [5, 6, int(200_000 * SHARE)]
     assert Budgets(["7"]).of("claude") == 7
     for wrong in ("many", "=5", "gpt=", "0"):
         with pytest.raises(InvalidArgument, match="expected a budget as TOKENS or MODEL=TOKENS"):

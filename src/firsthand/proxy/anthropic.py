@@ -8,12 +8,12 @@ from typing import Any
 
 from firsthand import formats
 from firsthand.formats.fields import items, mapping, text
+from firsthand.proxy import dialect
 from firsthand.proxy.dialect import JOINT, Asked, Entry, Message, Reply, Unfit, digest, grouped, texts_of, words_key
-from firsthand.proxy.event_stream import Block, event, summed
+from firsthand.proxy.event_stream import Block, event
 
 FORMAT, LIST, NO_TOOLS = formats.ANTHROPIC, "messages", {"tool_choice": {"type": "none"}}
 BREAKPOINT = "cache_control"
-BREAKPOINTS_MAX = 4
 
 
 def read(body: Message) -> Asked:
@@ -30,16 +30,23 @@ def read(body: Message) -> Asked:
 
 
 def write(asked: Asked, messages: Sequence[Message], tools: Sequence[Message], *, composed: bool) -> Message:
-    """Write the request of a window; cache breakpoints stand in it only where the client sets some."""
-    body, written = asked.body, list(messages)
-    if not composed:
-        written = _together(messages)
-    else:
-        theirs = _breakpoints(body)
-        beside = _breakpoints({name: member for name, member in body.items() if name != "messages"})
-        if not theirs or beside >= BREAKPOINTS_MAX:
-            written = [_without_breakpoints(message) for message in written]
-    return {**body, "messages": written, **({"tools": [*asked.tools, *tools]} if tools else {})}
+    """Write the request of a window; the client's cache breakpoints stand where it set them, and no others."""
+    written = _with_breakpoints([*map(_without_breakpoints, messages)], asked) if composed else _together(messages)
+    return {**asked.body, "messages": written, **({"tools": [*asked.tools, *tools]} if tools else {})}
+
+
+def _with_breakpoints(written: list[Message], asked: Asked) -> list[Message]:
+    """Put breakpoints on the messages that the client put them on; the newest one on the end, if its own is changed."""
+    last = len(written)
+    for number, message in enumerate(m for m in reversed(asked.messages) if _breakpoints(m)):
+        bare = plain(message)
+        place = next((at for at in range(last - 1, -1, -1) if written[at] == bare), None)
+        if place is not None:
+            written[place], last = message, place
+        elif number == 0 and written:
+            *before, end = _blocks(written[-1].get("content"))
+            written[-1] = {**written[-1], "content": [*before, {**end, BREAKPOINT: _breakpoints(message)[-1]}]}
+    return written
 
 
 def plain(message: Message) -> Message:
@@ -109,62 +116,39 @@ def _without_breakpoints(message: Message) -> Message:
     return {**message, "content": [bare(block) for block in content] if isinstance(content, list) else content}
 
 
-def _breakpoints(value: object) -> int:
-    """Count the breakpoints of a request."""
+def _breakpoints(value: object) -> list[Any]:
+    """Give the breakpoints of a message, or of a part of it."""
     if isinstance(value, Mapping):
-        return int(value.get(BREAKPOINT) is not None) + sum(
-            _breakpoints(inner) for name, inner in value.items() if name not in ("input", "input_schema")
-        )
-    return sum(map(_breakpoints, value)) if isinstance(value, list) else 0
+        own = [value[BREAKPOINT]] if value.get(BREAKPOINT) is not None else []
+        return own + [each for name, inner in value.items() if name == "content" for each in _breakpoints(inner)]
+    return [each for inner in value for each in _breakpoints(inner)] if isinstance(value, list) else []
 
 
-class Answer:
+class Answer(dialect.Answer):
     """One answer, out of as many calls of the upstream as it takes."""
 
-    def __init__(self, own: frozenset[str]) -> None:
-        self._own = own
-        self._number = self._places = 0
-        self._usage_before: Any = None
-        self._first: Message = {}
-        self._kept: list[Any] = []  # blocks that the client sees, of responses in one piece
-        self._hides = False
-        self._reset()
-
     def _reset(self) -> None:
-        self._blocks: dict[int, Message] = {}
+        super()._reset()
         self._written: dict[int, str] = {}  # the input of calls, as it comes
-        self._place: dict[int, int] = {}  # of a block among those that the client sees
-        self._delta: Block | None = None
         self._stop = b""
-        self._usage: Any = None
-        self._reason = ""
-        self.ended = False
-
-    @property
-    def _is_changed(self) -> bool:
-        """The client gets something else than the upstream said."""
-        return self._number > 1 or self._hides
-
-    def begin(self) -> None:
-        self._number += 1
-        self._reset()
 
     def feed(self, block: Block) -> bytes:
         fields = block.fields
+        index = fields.get("index", 0)
         match fields.get("type"):
             case "message_start":
                 message = mapping(fields.get("message"))
                 self._usage = message.get("usage")
-                self._first = self._first or {name: message[name] for name in ("id", "model") if name in message}
+                self._begun(message)
                 return block.raw if self._number == 1 else b""
             case "content_block_start":
-                self._begin_block(int(fields.get("index", 0)), dict(mapping(fields.get("content_block"))))
+                self._item(index, dict(mapping(fields.get("content_block"))))
             case "content_block_delta":
-                self._grow(int(fields.get("index", 0)), mapping(fields.get("delta")))
+                self._grow(index, mapping(fields.get("delta")))
             case "content_block_stop":
                 pass
             case "message_delta":
-                self._delta, self._reason = block, text(mapping(fields.get("delta")).get("stop_reason"))
+                self._end, self._reason = block, text(mapping(fields.get("delta")).get("stop_reason"))
                 self._usage = {**mapping(self._usage), **_numbers(fields.get("usage"))}
                 return b"" if self._is_changed else block.raw
             case "message_stop":
@@ -172,20 +156,13 @@ class Answer:
                 return b""
             case _:  # a ping, an error, or what is not known yet
                 return block.raw
-        place = self._place.get(int(fields.get("index", 0)))
+        place = self._place.get(index)
         if place is None:
             return b""
-        return block.raw if place == fields["index"] else event({**fields, "index": place}, block.name)
-
-    def _begin_block(self, index: int, block: Message) -> None:
-        self._blocks[index] = block
-        if block.get("type") == "tool_use" and block.get("name") in self._own:
-            self._hides = True
-        else:
-            self._place[index], self._places = self._places, self._places + 1
+        return block.raw if place == index else event({**fields, "index": place}, block.name)
 
     def _grow(self, index: int, delta: Mapping[str, Any]) -> None:
-        block = self._blocks.setdefault(index, {})
+        block = self._items.setdefault(index, {})
         match delta.get("type"):
             case "input_json_delta":
                 self._written[index] = self._written.get(index, "") + text(delta.get("partial_json"))
@@ -198,20 +175,14 @@ class Answer:
                     if name != "type":
                         block[name] = text(block.get(name)) + member if isinstance(member, str) else member
 
-    @property
-    def is_over(self) -> bool:
-        return self.ended or bool(self._reason)
-
     def reply(self) -> Reply:
         whole = self.ended and self._reason in ("tool_use", "end_turn", "stop_sequence")
-        blocks = [self._block(index, block) for index, block in sorted(self._blocks.items())]
-        calls = [block for block in blocks if block.get("type") == "tool_use"]
-        ours = [block for block in calls if block.get("name") in self._own]
-        staying = [block for block in blocks if (whole or block not in ours) and _says(block)]
-        return Reply(
-            (plain({"role": "assistant", "content": staying}),) if staying else (), bool(ours) and whole,
-            len(ours) < len(calls), whole,
-        )  # fmt: skip
+        blocks = [(index, self._block(index, block)) for index, block in sorted(self._items.items())]
+        calls = [index for index, block in blocks if block.get("type") == "tool_use"]
+        ours = [index for index in calls if index not in self._place]
+        staying = [block for index, block in blocks if (whole or index not in ours) and _says(block)]
+        said = (plain({"role": "assistant", "content": staying}),) if staying else ()
+        return Reply(said, bool(ours) and whole, len(ours) < len(calls), whole)
 
     def _block(self, index: int, block: Message) -> Message:
         if index not in self._written:
@@ -221,42 +192,30 @@ class Answer:
         except ValueError:  # cut short, or no JSON: told as the text that it is
             return {**block, "input": {"arguments": self._written[index]}}
 
-    def resume(self) -> bytes:
-        self._usage_before = summed(self._usage_before, self._usage)
-        return b""
-
     def end(self) -> bytes:
-        if self._delta is None or not self._is_changed:
+        if self._end is None or not self._is_changed:
             return self._stop
-        fields = self._delta.fields
-        usage = summed(self._usage_before, self._usage)
-        return event({**fields, "delta": self._ending(fields["delta"]), "usage": usage}, self._delta.name) + self._stop
+        fields = self._end.fields
+        fields |= {"delta": {**fields["delta"], **self._ending()}, "usage": self._usage_of_all}
+        return event(fields, self._end.name) + self._stop
 
-    def _ending(self, fields: Mapping[str, Any]) -> Message:
-        """Give a stop reason as the client sees it: a call that is withheld is none."""
-        theirs = any(self._blocks[index].get("type") == "tool_use" for index in self._place)
-        only_ours = fields.get("stop_reason") == "tool_use" and not theirs
-        return {**fields, "stop_reason": "end_turn"} if only_ours else dict(fields)
+    def _ending(self) -> Message:
+        """Give the stop reason as the client sees it: a call that is withheld is none."""
+        theirs = any(self._items[index].get("type") == "tool_use" for index in self._place)
+        return {"stop_reason": "end_turn"} if self._reason == "tool_use" and not theirs else {}
 
-    def take(self, response: Mapping[str, Any]) -> None:
-        self.begin()
+    def _read(self, response: Mapping[str, Any]) -> None:
+        self._reason = text(response.get("stop_reason"))
         for index, block in enumerate(items(response.get("content"))):
-            self._begin_block(index, dict(mapping(block)))
-            if index in self._place:
-                self._kept.append(block)
-        self._last, self.ended = dict(response), True
-        self._reason, self._usage = text(response.get("stop_reason")), response.get("usage")
-        self._first = self._first or {name: response[name] for name in ("id", "model") if name in response}
+            self._item(index, dict(mapping(block)))
+        self._shown += [block for index, block in self._items.items() if index in self._place]
 
-    def whole(self) -> dict[str, Any] | None:
-        if not self._is_changed:
-            return None
-        usage = summed(self._usage_before, self._usage)
-        return {**self._ending(self._last), **self._first, "content": self._kept, "usage": usage}
+    def _members(self) -> Message:
+        return {**self._ending(), "content": self._shown}
 
-    def failure(self, status: int, error: Mapping[str, Any]) -> bytes:
-        told = mapping(error.get("error")) or {"type": "api_error", "message": f"the upstream said {status}"}
-        return event({"type": "error", "error": told}, "error")
+    def failure(self, status: int, error: Message) -> bytes:
+        said = mapping(error.get("error")) or {"type": "api_error", "message": f"the upstream said {status}"}
+        return event({"type": "error", "error": said}, "error")
 
 
 def _numbers(usage: object) -> Message:

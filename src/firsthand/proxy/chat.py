@@ -8,6 +8,7 @@ from typing import Any
 
 from firsthand import formats
 from firsthand.formats.fields import items, mapping, text
+from firsthand.proxy import dialect
 from firsthand.proxy.dialect import JOINT, Asked, Entry, Message, Reply, Unfit, digest, grouped, texts_of, words_key
 from firsthand.proxy.event_stream import Block, event, summed
 
@@ -114,71 +115,56 @@ class _Call:
             self.is_ours = name in own
 
 
-class Answer:
+class Answer(dialect.Answer):
     """One answer, out of as many calls of the upstream as it takes."""
 
-    def __init__(self, own: frozenset[str]) -> None:
-        self._own = own
-        self._number = 0
-        self._first: Message = {}  # what all chunks say alike
-        self._has_role = self._has_words = False
-        self._places = 0
-        self._usage_before: Any = None
-        self._kept: list[Message] = []  # of responses in one piece: their messages
-        self._last: Message = {}
-        self.begin()
-        self._number = 0
+    ABOUT = ("id", "created", "model")
+    _has_role = _has_words = False  # the client got some
 
-    def begin(self) -> None:
-        self._number += 1
+    def _reset(self) -> None:
+        super()._reset()
         self._message: Message = {}
         self._calls: dict[object, _Call] = {}
-        self._finish: Block | None = None
-        self._waiting: Message = {}
-        self._usage: Any = None
+        self._waiting: Message = {}  # the delta of the chunk that ends the call
         self._usage_block: Block | None = None
-        self._done = b""
-        self._reason = ""
+        self._stop = b""
         self._is_new = True  # nothing of this call was said yet
-        self.ended = False
 
     def feed(self, block: Block) -> bytes:
         if block.data.strip() == _DONE:
-            self.ended, self._done = True, block.raw
+            self.ended, self._stop = True, block.raw
             return b""
         chunk = block.fields
-        choices = items(chunk.get("choices"))
-        if "error" in chunk or not chunk or not isinstance(chunk.get("choices"), list):
+        choices = chunk.get("choices")
+        if "error" in chunk or not isinstance(choices, list):
             return block.raw
-        if not self._first and choices:
-            self._first = {name: chunk[name] for name in ("id", "created", "model") if name in chunk}
         if chunk.get("usage") is not None:
             self._usage = chunk["usage"]
-        if not choices:
-            if chunk.get("usage") is not None and (self._number > 1 or self._finish is not None):
-                self._usage_block = block
-                return b""
-            return block.raw if self._number == 1 else b""
-        return self._choice(block, chunk, mapping(choices[0]))
+        if choices:
+            self._begun(chunk)
+            return self._choice(block, mapping(choices[0]))
+        if chunk.get("usage") is not None and (self._number > 1 or self._end is not None):
+            self._usage_block = block
+            return b""
+        return block.raw if self._number == 1 else b""
 
-    def _choice(self, block: Block, chunk: Message, choice: Mapping[str, Any]) -> bytes:
+    def _choice(self, block: Block, choice: Mapping[str, Any]) -> bytes:
         delta = dict(mapping(choice.get("delta")))
         _merge(self._message, {name: member for name, member in delta.items() if name != "tool_calls"})
         shown = self._of_ours(delta)
         if choice.get("finish_reason"):
             self._reason = text(choice["finish_reason"])
             if self._number > 1 or any(not call.is_theirs for call in self._calls.values()):
-                self._finish, self._waiting = block, shown  # if another call follows, its reason is left out
+                self._end, self._waiting = block, shown  # if another call follows, its reason is left out
                 return b""
-        return self._written(block, chunk, choice, shown)
+        return self._written(block, shown)
 
     def _of_ours(self, delta: Message) -> Message:
         """Give a delta as the client is to see it."""
         shown = dict(delta)
         if self._has_role:
             shown.pop("role", None)
-        elif "role" in shown:
-            self._has_role = True
+        self._has_role |= "role" in shown
         if text(delta.get("content")):
             if self._is_new and self._number > 1 and self._has_words:
                 shown["content"] = JOINT + delta["content"]
@@ -196,6 +182,7 @@ class Answer:
         call = self._calls.setdefault(at, _Call())
         call.take(piece, self._own)
         call.waiting.append(dict(piece))
+        self._hides |= call.is_ours is True
         return [] if call.is_ours is None else self._flushed(call)
 
     def _flushed(self, call: _Call) -> list[Message]:
@@ -206,97 +193,71 @@ class Answer:
             call.place, self._places = self._places, self._places + 1
         return [{**piece, "index": call.place} for piece in pieces]
 
-    def _written(self, block: Block, chunk: Message, choice: Mapping[str, Any], delta: Message) -> bytes:
-        same = delta == mapping(choice.get("delta"))
-        if self._number == 1 and same:
+    def _written(self, block: Block, delta: Message, **members: Any) -> bytes:
+        """Write a chunk with another delta, and with other members of its choice."""
+        chunk = block.fields
+        choice = {**chunk["choices"][0], **members}
+        if delta != mapping(choice.get("delta")):
+            choice["delta"] = delta
+        if self._number == 1 and choice == chunk["choices"][0]:
             return block.raw
         if not delta and not choice.get("finish_reason"):
             return b""  # it was ours, or the role once more
-        fields = {**chunk, **self._first, "choices": [{**choice, "delta": delta}]}
-        if chunk.get("usage") is not None:
-            fields["usage"] = summed(self._usage_before, chunk["usage"])
-        return event(fields, block.name)
-
-    @property
-    def is_over(self) -> bool:
-        return self.ended or bool(self._reason)
+        usage = {"usage": summed(self._usage_before, chunk["usage"])} if chunk.get("usage") is not None else {}
+        return event({**chunk, **self._about, "choices": [choice], **usage}, block.name)
 
     def reply(self) -> Reply:
         for call in self._calls.values():
-            if call.is_ours is None:
-                call.is_ours = _name(call.fields) in self._own
+            call.is_ours = _name(call.fields) in self._own if call.is_ours is None else call.is_ours
+            self._hides |= call.is_ours
         whole = self._reason in ("tool_calls", "function_call", "stop") or bool(self.ended and self._calls)
         calls = [call for call in self._calls.values() if whole or not call.is_ours]
         fields = {"role": "assistant", **self._message, "content": self._message.get("content") or None}
         if calls:
             fields["tool_calls"] = [{"type": "function", **call.fields} for call in calls]
         said = bool(calls or len(plain(fields)) > 2 or fields["content"])
-        return Reply(
-            (plain(fields),) if said else (), any(call.is_ours for call in calls),
-            any(not call.is_ours for call in calls), whole,
-        )  # fmt: skip
+        ours = sum(call.is_theirs is False for call in calls)
+        return Reply((plain(fields),) if said else (), ours > 0, ours < len(calls), whole)
 
     def resume(self) -> bytes:
-        self._usage_before = summed(self._usage_before, self._usage)
-        return self._last_delta() if self._finish is not None else b""
-
-    def _last_delta(self) -> bytes:
-        assert self._finish is not None, "a chunk with a reason came"
-        chunk = self._finish.fields
-        if not self._waiting:
-            return b""
-        return event({**chunk, **self._first, "choices": [{**chunk["choices"][0], "delta": self._waiting,
-                                                           "finish_reason": None}]})  # fmt: skip
+        held = self._written(self._end, self._waiting, finish_reason=None) if self._end is not None else b""
+        return held + super().resume()
 
     def end(self) -> bytes:
         pieces = [piece for call in self._calls.values() for piece in self._flushed(call)]
         out = b""
         if pieces:
             choice = {"index": 0, "delta": {"tool_calls": pieces}, "finish_reason": None}
-            out += event({"object": "chat.completion.chunk", **self._first, "choices": [choice]})
-        if self._finish is not None:
-            chunk = self._finish.fields
-            choice = {**chunk["choices"][0]}
-            if self._calls and not self._places and self._reason in ("tool_calls", "function_call"):
-                choice["finish_reason"] = "stop"  # all calls were ours
-            out += self._written(self._finish, chunk, choice, self._waiting) if choice == chunk["choices"][0] else (
-                event({**chunk, **self._first, "choices": [{**choice, "delta": self._waiting}]}, self._finish.name)
-            )  # fmt: skip
+            out += event({"object": "chat.completion.chunk", **self._about, "choices": [choice]})
+        if self._end is not None:
+            out += self._written(self._end, self._waiting, **self._ending())
         if self._usage_block is not None:
-            usage = summed(self._usage_before, self._usage)
-            same = self._number == 1
-            out += self._usage_block.raw if same else event({**self._usage_block.fields, **self._first, "usage": usage})
-        return out + self._done
+            fields = {**self._usage_block.fields, **self._about, "usage": self._usage_of_all}
+            out += self._usage_block.raw if self._number == 1 else event(fields)
+        return out + self._stop
 
-    def take(self, response: Mapping[str, Any]) -> None:
+    def _ending(self) -> Message:
+        """Give the reason of the end as the client sees it: a call that is withheld is none."""
+        only_ours = self._calls and not any(call.is_theirs for call in self._calls.values())
+        return {"finish_reason": "stop"} if only_ours and self._reason in ("tool_calls", "function_call") else {}
+
+    def _read(self, response: Mapping[str, Any]) -> None:
         choice = mapping(next(iter(items(response.get("choices"))), None))
-        message = dict(mapping(choice.get("message")))
-        self.begin()
-        self._last, self._reason, self.ended = dict(response), text(choice.get("finish_reason")), True
-        self._usage = response.get("usage")
-        for number, call in enumerate(items(message.pop("tool_calls", None))):
-            self._calls[number] = _Call()
-            self._calls[number].take(mapping(call), self._own)
-        self._message = message
-        self._first = self._first or {name: response[name] for name in ("id", "created", "model") if name in response}
-        self._kept.append(message)
+        self._message = dict(mapping(choice.get("message")))
+        self._reason = text(choice.get("finish_reason"))
+        for call in items(self._message.pop("tool_calls", None)):
+            self._tool_call({"index": len(self._calls), **mapping(call)})
+        self._shown += filter(None, ["".join(texts_of(self._message.get("content")))])
 
-    def whole(self) -> dict[str, Any] | None:
-        theirs = [call.fields for call in self._calls.values() if not call.is_ours]
-        if self._number == 1 and len(theirs) == len(self._calls):
-            return None
-        said = [words for message in self._kept if (words := "".join(texts_of(message.get("content"))))]
-        message = {**self._kept[-1], "content": JOINT.join(said) or None, **({"tool_calls": theirs} if theirs else {})}
-        choice = {**self._last["choices"][0], "message": message}
-        if self._calls and not theirs and self._reason in ("tool_calls", "function_call"):
-            choice["finish_reason"] = "stop"
-        usage = summed(self._usage_before, self._usage)
-        return {**self._last, **self._first, "choices": [choice], **({"usage": usage} if usage is not None else {})}
+    def _members(self) -> Message:
+        calls = [call.fields for call in self._calls.values() if call.is_theirs]
+        message = {**self._message, "content": JOINT.join(self._shown) or None}
+        message |= {"tool_calls": calls} if calls else {}
+        return {"choices": [{**self._last["choices"][0], "message": message, **self._ending()}]}
 
-    def failure(self, status: int, error: Mapping[str, Any]) -> bytes:
-        return event(
-            {"error": mapping(error.get("error")) or {"message": f"the upstream said {status}", "code": status}}
-        )
+    def failure(self, status: int, error: Message) -> bytes:
+        said = mapping(error.get("error")) or {"message": f"the upstream said {status}", "code": status}
+        return event({"error": said})
 
 
 def _arguments(call: Mapping[str, Any]) -> str:

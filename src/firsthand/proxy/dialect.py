@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from firsthand.errors import FirsthandError
 from firsthand.formats.fields import items, mapping, text
-from firsthand.proxy.event_stream import Block
+from firsthand.proxy.event_stream import Block, summed
 from firsthand.value import value
 
 Message = dict[str, Any]
@@ -90,43 +91,108 @@ class Reply:
     id: str = ""
 
 
-class Answer(Protocol):
-    """One answer to the client, made of as many calls of the upstream as our tools take."""
+class Answer(ABC):
+    """One answer to the client, made of as many calls of the upstream as our tools take.
 
-    ended: bool
-    """The upstream has said that this call is over."""
+    Args:
+        own: names of our tools that the model may call; calls of them are withheld.
+
+    Attributes:
+        ended: the upstream has said that this call is over.
+    """
+
+    ABOUT: tuple[str, ...] = ("id", "model")  # members that the client gets of the first call
+
+    def __init__(self, own: frozenset[str]) -> None:
+        self._own = own
+        self._number = self._places = 0  # calls of the upstream; items that the client sees
+        self._about: Message = {}
+        self._usage_before: Any = None
+        self._hides = False  # something was withheld
+        self._shown: list[Any] = []  # what the client sees of calls before this one
+        self._reset()
+
+    def _reset(self) -> None:
+        self.ended = False
+        self._items: dict[int, Message] = {}  # of this call, by their index
+        self._place: dict[int, int] = {}  # of an item among those that the client sees
+        self._end: Block | None = None  # the event that ends it, where the client gets it later or otherwise
+        self._last: Message = {}  # the response, where it comes in one piece
+        self._usage: Any = None
+        self._reason = ""
 
     @property
     def is_over(self) -> bool:
         """The model came to an end, of whichever sort."""
+        return self.ended or bool(self._reason)
+
+    @property
+    def _is_changed(self) -> bool:
+        """The client gets something else than the upstream said."""
+        return self._number > 1 or self._hides
+
+    @property
+    def _usage_of_all(self) -> Any:
+        return summed(self._usage_before, self._usage)
+
+    def _begun(self, response: Mapping[str, Any]) -> None:
+        self._about = self._about or {name: response[name] for name in self.ABOUT if name in response}
+
+    def _item(self, index: int, item: Message) -> None:
+        """Know an item, and its place if the client sees it."""
+        self._items[index] = item
+        if item.get("type") in ("tool_use", "function_call") and item.get("name") in self._own:
+            self._hides = True
+        elif index not in self._place:
+            self._place[index], self._places = self._places, self._places + 1
 
     def begin(self) -> None:
         """A call of the upstream begins."""
-
-    def feed(self, block: Block) -> bytes:
-        """Take an event of the upstream's, and give what of it is for the client now."""
-
-    def reply(self) -> Reply:
-        """Give what the model said in this call."""
+        self._number += 1
+        self._reset()
 
     def resume(self) -> bytes:
         """Give what was held back of a call that is followed by another one."""
-
-    def end(self) -> bytes:
-        """Give what ends the answer."""
+        self._usage_before = self._usage_of_all
+        return b""
 
     def take(self, response: Mapping[str, Any]) -> None:
         """Take a call's response that came in one piece."""
+        self.begin()
+        self._last, self._usage, self.ended = dict(response), response.get("usage"), True
+        self._begun(response)
+        self._read(response)
 
-    def whole(self) -> dict[str, Any] | None:
+    def whole(self) -> Message | None:
         """Give the response in one piece; None when the upstream's own is the same."""
+        if not self._is_changed:
+            return None
+        usage = self._usage_of_all
+        return {**self._last, **self._about, **self._members(), **({"usage": usage} if usage is not None else {})}
 
-    def failure(self, status: int, error: Mapping[str, Any]) -> bytes:
+    @abstractmethod
+    def feed(self, block: Block) -> bytes:
+        """Take an event of the upstream's, and give what of it is for the client now."""
+
+    @abstractmethod
+    def reply(self) -> Reply:
+        """Give what the model said in this call."""
+
+    @abstractmethod
+    def end(self) -> bytes:
+        """Give what ends the answer."""
+
+    @abstractmethod
+    def failure(self, status: int, error: Message) -> bytes:
         """Write the event of an error that came after the answer had begun."""
 
+    @abstractmethod
+    def _read(self, response: Mapping[str, Any]) -> None:
+        """Read what the model said out of a response in one piece."""
 
-MakeAnswer = Callable[[frozenset[str]], Answer]
-"""Of the names of our tools that the model may call."""
+    @abstractmethod
+    def _members(self) -> Message:
+        """Give the members of a response in one piece that the client gets otherwise than the upstream said them."""
 
 
 class Dialect(Protocol):
@@ -137,7 +203,7 @@ class Dialect(Protocol):
     NO_TOOLS: Message  # members of a request in which no tool may be called
 
     @property
-    def Answer(self) -> MakeAnswer: ...  # noqa: N802 - a class of the module
+    def Answer(self) -> type[Answer]: ...  # noqa: N802 - a class of the module
 
     def read(self, body: dict[str, Any]) -> Asked: ...
     def write(

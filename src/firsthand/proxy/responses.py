@@ -8,8 +8,9 @@ from typing import Any
 
 from firsthand import formats
 from firsthand.formats.fields import items, mapping, text
+from firsthand.proxy import dialect
 from firsthand.proxy.dialect import JOINT, Asked, Entry, Message, Reply, Unfit, digest, texts_of, words_key
-from firsthand.proxy.event_stream import Block, event, summed
+from firsthand.proxy.event_stream import Block, event
 
 FORMAT, LIST, NO_TOOLS = formats.OPENAI_RESPONSES, "input", {"tool_choice": "none"}
 _CALLS = ("function_call", "custom_tool_call")
@@ -109,40 +110,26 @@ def _without_thoughts(written: Sequence[Message]) -> list[Message]:
     return staying
 
 
-class Answer:
+class Answer(dialect.Answer):
     """One answer, out of as many calls of the upstream as it takes."""
 
-    def __init__(self, own: frozenset[str]) -> None:
-        self._own = own
-        self._number = self._places = self._sequence = 0
-        self._usage_before: Any = None
-        self._id = ""
-        self._shown: list[Any] = []
-        self._hides = False
-        self._reset()
+    ABOUT = ("id",)
+    _sequence = 0  # of events that the client gets
 
     def _reset(self) -> None:
-        self._items: dict[int, Message] = {}
-        self._hidden: set[int] = set()
-        self._place: dict[int, int] = {}
-        self._last: Message = {}
-        self._end: Block | None = None
-        self._is_done: set[int] = set()
+        super()._reset()
+        self._done: set[int] = set()  # items that came to their end
         self._words: dict[int, str] = {}
-        self.ended = False
-
-    def begin(self) -> None:
-        self._number += 1
-        self._reset()
 
     def feed(self, block: Block) -> bytes:
         fields = block.fields
-        kind = text(fields.get("type"))
+        kind, response = text(fields.get("type")), mapping(fields.get("response"))
         if kind in _BEGINNINGS:
-            self._id = self._id or text(mapping(fields.get("response")).get("id"))
+            self._begun(response)
             return self._numbered(block, fields) if self._number == 1 else b""
         if kind in _ENDS:
-            self.ended, self._end, self._last = True, block, dict(mapping(fields.get("response")))
+            self.ended, self._end = True, block
+            self._last, self._usage = dict(response), response.get("usage")
             return b""
         if "output_index" not in fields:
             return block.raw if kind in ("", "error") else self._numbered(block, fields)
@@ -150,20 +137,12 @@ class Answer:
         if kind in ("response.output_item.added", "response.output_item.done"):
             self._item(index, dict(mapping(fields.get("item"))))
             if kind.endswith("done"):
-                self._is_done.add(index)
+                self._done.add(index)
         if kind == "response.output_text.delta":
             self._words[index] = self._words.get(index, "") + text(fields.get("delta"))
-        if index in self._hidden:
+        if index in self._items and index not in self._place:
             return b""
         return self._numbered(block, {**fields, "output_index": self._place.setdefault(index, index)})
-
-    def _item(self, index: int, item: Message) -> None:
-        self._items[index] = item
-        if item.get("type") == "function_call" and item.get("name") in self._own:
-            self._hidden.add(index)
-            self._hides = True
-        elif index not in self._place:
-            self._place[index], self._places = self._places, self._places + 1
 
     def _numbered(self, block: Block, fields: Message) -> bytes:
         """Give an event its place among those that the client gets."""
@@ -172,63 +151,46 @@ class Answer:
             self._sequence += 1
         return block.raw if fields == block.fields else event(fields, block.name)
 
-    def _output(self) -> list[tuple[int, Message]]:
-        """Give the items of this call: those that were done, or those that the response names."""
-        named = [mapping(item) for item in items(self._last.get("output"))]
-        if named and not self._items:
-            return [(number, dict(item)) for number, item in enumerate(named)]
-        return sorted(self._items.items())
-
-    @property
-    def is_over(self) -> bool:
-        return self.ended
-
     def reply(self) -> Reply:
         whole = self.ended and text(self._last.get("status") or "completed") == "completed"
-        output = self._output()
+        if whole and not self._items:  # the response alone names them
+            self._read(self._last)
+        output = sorted(self._items.items())
         if not whole:
-            output = [(index, self._begun(index, item)) for index, item in output if index not in self._hidden]
-            output = [(index, item) for index, item in output if index in self._is_done or index in self._words]
+            output = [(index, self._as_far(index, item)) for index, item in output if index in self._place]
+            output = [(index, item) for index, item in output if index in self._done or index in self._words]
         calls = [index for index, item in output if text(item.get("type")) in _CALLS]
-        ours = [index for index in calls if index in self._hidden]
+        ours = [index for index in calls if index not in self._place]
         return Reply(tuple(item for _, item in output), bool(ours), len(ours) < len(calls), whole,
                      text(self._last.get("id")))  # fmt: skip
 
-    def _begun(self, index: int, item: Message) -> Message:
+    def _as_far(self, index: int, item: Message) -> Message:
         """Give an item as far as it came."""
-        if index in self._is_done or index not in self._words:
+        if index in self._done or index not in self._words:
             return item
         return {**item, "content": [{"type": "output_text", "text": self._words[index], "annotations": []}]}
 
     def resume(self) -> bytes:
-        self._usage_before = summed(self._usage_before, self._last.get("usage"))
-        self._shown += [item for index, item in self._output() if index not in self._hidden]
-        return b""
+        self._shown = self._members()["output"]
+        return super().resume()
 
     def end(self) -> bytes:
         if self._end is None:
             return b""
-        response = self.whole()
-        fields = self._end.fields
+        response, fields = self.whole(), self._end.fields
         return self._numbered(self._end, fields if response is None else {**fields, "response": response})
 
-    def take(self, response: Mapping[str, Any]) -> None:
-        self.begin()
-        self._last, self.ended = dict(response), True
-        self._id = self._id or text(response.get("id"))
+    def _read(self, response: Mapping[str, Any]) -> None:
         for index, item in enumerate(items(response.get("output"))):
             self._item(index, dict(mapping(item)))
-            self._is_done.add(index)
+            self._done.add(index)
 
-    def whole(self) -> dict[str, Any] | None:
-        if self._number == 1 and not self._hides:
-            return None
-        shown = [*self._shown, *(item for index, item in self._output() if index not in self._hidden)]
-        usage = summed(self._usage_before, self._last.get("usage"))
-        return {**self._last, "id": self._id, "output": shown, "usage": usage}
+    def _members(self) -> Message:
+        shown = [item for index, item in sorted(self._items.items()) if index in self._place]
+        return {"output": [*self._shown, *shown]}
 
-    def failure(self, status: int, error: Mapping[str, Any]) -> bytes:
-        told = mapping(error.get("error"))
-        message = text(told.get("message")) or f"the upstream said {status}"
-        fields = {"type": "error", "code": told.get("code"), "message": message, "param": told.get("param")}
-        return event({**fields, "error": {"message": message, **told}, "sequence_number": self._sequence}, "error")
+    def failure(self, status: int, error: Message) -> bytes:
+        said = mapping(error.get("error"))
+        message = text(said.get("message")) or f"the upstream said {status}"
+        fields = {"type": "error", "code": said.get("code"), "message": message, "param": said.get("param")}
+        return event({**fields, "error": {"message": message, **said}, "sequence_number": self._sequence}, "error")
