@@ -3,6 +3,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := .venv/bin
 DATA ?= ../shared/data
+export PYTHONDONTWRITEBYTECODE :=  # what is compiled is kept: tests start thousands of processes
 SOAKED := -rP --show-capture=stdout --durations=20
 LONGER = tests/faults tests/properties $(shell grep -rlE 'hypothesis|SOAK' --include='test_*.py' tests packages/firsthand-evals/tests | grep -vE 'tests/(faults|properties|postgres)/')
 
