@@ -87,7 +87,7 @@ def test_a_run_is_estimated_capped_recorded_and_replayed(shell, served, tmp_path
     assert "at the given price" in found.error
     assert len(server.seen) <= told["estimate"]["calls"] <= 2 * len(server.seen)
     assert {(body["model"], body["max_tokens"]) for _, body in server.seen} == {("m", 700), ("s", 48)}
-    assert "p0 model" in found.lines[1]
+    assert "p0 model" in found.lines[3]
     asked = len(server.seen)
     (told,) = shell(*words, "--reply-tokens", "700", "--estimate", "--json").json_lines
     assert told["estimate"]["calls"] == 0  # what is recorded costs nothing

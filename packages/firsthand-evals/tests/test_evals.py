@@ -63,7 +63,7 @@ def test_a_small_run_is_shown_kept_and_listed(capsys, tmp_path):
     assert cells["experience", "recall"]["useful"]["hits"] == 1
     assert code == (1 if "makes answers worse" in warned else 0)
     kept = tmp_path / "results" / "recall-ab"
-    assert sorted(file.name for file in kept.iterdir()) == ["items.jsonl", "summary.json", "table.txt"]
+    assert sorted(file.name for file in kept.iterdir()) == ["items.jsonl", "report.html", "summary.json"]
     assert [json.loads(line) for line in (kept / "items.jsonl").read_text().splitlines()] == items
     assert "last " in run(capsys, "list", "--out", str(tmp_path))[1]
 

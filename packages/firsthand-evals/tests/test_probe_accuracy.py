@@ -6,16 +6,19 @@ import pytest
 
 from firsthand.errors import InvalidArgument
 from firsthand_evals.commands import accuracy
-from firsthand_evals.commands.accuracy import SILENT, cases, is_good, main, table, verdicts
+from firsthand_evals.commands.accuracy import SILENT, cases, is_good, main, page, shares, verdicts
 
 
 def test_the_gold_verdicts_keep_the_limits():
     """With the gold's own verdicts everything is right, beside a search for pieces of the source."""
     gold, pieces = [(case["gold"], case["gold"]) for case in cases()], [(it["gold"], it["pieces"]) for it in cases()]
-    lines = table(gold, pieces)
+    report = page(gold, pieces, "gold")
     assert is_good(gold)
-    assert lines[2] == "| right | 1.000 [0.995, 1.000] (775 of 775) | 0.363 [0.329, 0.397] (281 of 775) |"
-    assert lines[3].startswith("| silent failures missed | 0 of 221 (at most 0.014) | 0.588")
+    assert report.verdict == "gold can be relied on: right on 1.00 of 775 notes, 0.00 of the silent failures missed."
+    right, missed, _ = report.sections[0].tables[0].rows
+    assert right == ("right", "1.000 [0.995, 1.000] (775 of 775)", "0.363 [0.329, 0.397] (281 of 775)")
+    assert missed[1] == "0 of 221 (at most 0.014)"
+    assert page(gold[:1], pieces[:1], "gold").verdict.startswith("Too few to tell of gold: ")
 
 
 def test_any_checker_is_scored_and_is_not_told_the_verdict(tmp_path, capsys):
@@ -32,13 +35,10 @@ def test_any_checker_is_scored_and_is_not_told_the_verdict(tmp_path, capsys):
 def test_one_verdict_for_all_is_counted_case_by_case():
     """Right, missed and falsely silent are each counted over the cases that they concern."""
     rows = [{"id": name, "gold": gold} for name, gold in (("a", SILENT), ("b", "correctable"), ("c", "reachable"))]
-    silent = table(verdicts(rows, lambda _case: SILENT), [])
-    assert silent[2].startswith("| right | 0.333 [")
-    assert silent[3].startswith("| silent failures missed | 0 of 1 (")
-    assert silent[4].startswith("| others called silent | 1.000 [")
-    reachable = table(verdicts(rows, lambda _case: "reachable"), [])
-    assert reachable[3].startswith("| silent failures missed | 1.000 [")
-    assert reachable[4].startswith("| others called silent | 0 of 2 (")
+    silent = shares(verdicts(rows, lambda _case: SILENT))
+    assert [(rate.hits, rate.n) for rate in silent.values()] == [(1, 3), (0, 1), (2, 2)]
+    reachable = shares(verdicts(rows, lambda _case: "reachable"))
+    assert [(rate.hits, rate.n) for rate in reachable.values()] == [(1, 3), (1, 1), (0, 2)]
 
 
 @pytest.mark.parametrize(
@@ -67,12 +67,13 @@ def test_an_error_of_the_probe_names_its_case():
     assert raised.value.__notes__ == [f"on the case {cases()[0]['id']}"]
 
 
-def test_the_report_shows_no_note_and_says_first_what_was_looked_at(tmp_path, capsys):
+def test_the_report_shows_no_note_and_says_what_was_looked_at(tmp_path, capsys):
     """Neither the table nor the report holds a note, and the exit code says that the limits are not kept."""
     path = tmp_path / "PROBE.md"
     assert main(["--markdown", str(path)]) == 1
     report = path.read_text(encoding="utf-8")
-    assert report.splitlines()[2].startswith("Looked at while tuning: nothing of this set.")
+    assert report.splitlines()[2].startswith("**The probe cannot be relied on: right on 0.")
+    assert "- looked at while tuning: nothing of this set." in report
     assert "NOT kept" in report
     shown = report + capsys.readouterr().out
     assert [case["id"] for case in cases() if len(case["note"]) > 40 and case["note"] in shown] == []

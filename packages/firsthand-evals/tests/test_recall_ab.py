@@ -130,29 +130,33 @@ def test_fewer_cases_are_spread_over_variants():
 
 
 def test_what_is_kept_is_whole(tmp_path):
-    """Every item, the figures with their n and verdicts, and the table that was shown stand in the folder."""
+    """Every item and the report stand in the folder, and JSON gives figures with their n and verdicts."""
     items, found = table(silent)
     cells = tuple(found.values())
-    recall_ab.keep(tmp_path / "results", items, cells)
-    kept = [json.loads(line) for line in (tmp_path / "results" / "items.jsonl").read_text().splitlines()]
+    recall_ab.keep(tmp_path, items, recall_ab.page(cells, ()))
+    kept = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
     assert [(one["case"], one["condition"], one["answer"]) for one in kept] == [
         (one.case, one.condition, one.answer) for one in items
     ]
+    assert "paper, 8.7" in (tmp_path / "report.html").read_text()
     plain = json.loads(json.dumps([recall_ab.as_json(cell) for cell in cells]))
     ideal = next(one for one in plain if (one["sort"], one["condition"]) == ("experience", "ideal"))
-    assert ideal["right"]["n"] == 24
-    assert ideal["right_to_none"]["verdict"] == "better"
-    assert (tmp_path / "results" / "table.txt").read_text() == "\n".join(recall_ab.lines(cells)) + "\n"
+    assert (ideal["right"]["n"], ideal["right_to_none"]["verdict"]) == (24, "better")
 
 
-def test_the_table_says_in_words_that_there_is_no_difference():
-    """A condition that changes nothing is said to make no detectable difference, beside its interval."""
+def test_the_verdict_and_the_tables_say_what_a_push_does():
+    """A condition that changes nothing makes no difference, junk harms, one case is too few, beside the intervals."""
     _, found = table(silent, (NONE, RECALL))
-    told = recall_ab.lines(tuple(found.values()))
-    rows = [line for line in told if line.startswith("recall")]
-    assert len(rows) == 3
-    assert all("+0.00 [+0.00, +0.00] no difference detectable" in row for row in rows)
-    assert told[0].startswith("experience: the answer stands only in the memory (8 cases, 24 items a condition)")
+    page = recall_ab.page(tuple(found.values()), ())
+    rows = [section.tables[0].rows[1] for section in page.sections]
+    assert [row[2] for row in rows] == ["+0.00 [+0.00, +0.00] no difference detectable"] * 3
+    assert page.verdict.startswith(
+        "Pushing recall makes no difference that could be detected for experience (0.00 to 0.00) and"
+    )
+    harmed = recall_ab.page(tuple(table(junk, (NONE, RECALL))[1].values()), ())
+    assert harmed.verdict.startswith("Pushing recall harms needless (1.00 to 0.")
+    assert [check.says.partition(":")[0] for check in harmed.checks] == ["recall makes answers worse where needless"]
+    assert recall_ab.verdict([found[Sort.NEEDLESS, "none"]]).startswith("Too few to tell")
 
 
 def test_hooks_deliver_what_was_told_and_nothing_when_switched_off(tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reclaim_runs import Head, ran
 
-from firsthand_evals.pages import Figure
+from firsthand_evals.pictures import Figure
 from firsthand_evals.reclaim import experiments, figures
 
 

@@ -8,6 +8,7 @@ from statistics import fmean
 import pytest
 
 from firsthand.errors import InvalidArgument
+from firsthand_evals import pages
 from firsthand_evals.stream import checks, curves, report
 from firsthand_evals.stream.arms import ARMS, GATED, KEEP_ALL, MERGE_ALL, NO_MEMORY
 from firsthand_evals.stream.report import Run
@@ -62,28 +63,33 @@ def small() -> Run:
     return Run("stream", 64, tuple(run(chosen, range(3), episodes=64)))
 
 
-def test_report_and_page_tell_the_same_figures():
-    """Every arm stands in the tables with the mean of its streams, and in every picture of the page."""
+def test_both_forms_of_the_page_tell_the_same_figures():
+    """Every arm stands in both forms with the mean of its streams, and the verdict names what does harm."""
     ran = small()
     found = checks.checks(ran.streams, 64)
-    text, html = report.markdown([(ran, found)]), report.page([(ran, found)])
+    page = report.page([(ran, found)])
+    text, html = pages.markdown(page), pages.html(page)
     for name in ran.arms:
         figure = fmean(one.end("p0 weak") for one in curves.of(ran.streams, name))
         row = next(line for line in text.splitlines() if line.startswith(f"| {name} |"))
         assert row.split(" | ")[6].startswith(f"{figure:.3f}")
-        assert f'<td class="name">{name}</td>' in html
-    assert html.count("<svg") == len(report.DRAWN)
-    assert re.findall(r"""(?:src|href)="(?!#)""", html) == []
-    assert all(f"| {one.name} | {one.says} |" in text for one in found)
+        assert f"<td>{name}</td>" in html
+    assert html.count("<svg") == 1 + len(report.DRAWN)
+    assert all(f"- {one.name} held: {one.says}" in text for one in found)
     assert "3 streams of 8 updates, 64 episodes each, seeds 0 to 2, 4 arms" in html
+    assert re.match(r"After 8 updates 1 of 3 memories answer less .*; the worst is merge all \(0\.\d\d\)\. All ",
+                    page.verdict)  # fmt: skip
+    assert "paper: ten passes over the stream" in html
 
 
-def test_a_page_of_one_stream_promises_no_bands():
-    """Bands come of streams that differ; where there is one, the picture says that it has none."""
+def test_one_stream_is_too_few():
+    """Of one stream the verdict says that it is too few, and no picture promises bands; of two it does."""
     named = {one.name: one for one in ARMS}
     for number, told in ((1, "one stream, so no bands"), (2, "95 % bands, for a whole curve at once")):
-        ran = Run("stream", 16, tuple(run([named[KEEP_ALL]], range(number), episodes=16)))
-        assert report.page([(ran, ())]).count(f"; {told}</figcaption>") == len(report.DRAWN)
+        ran = Run("stream", 16, tuple(run([named[NO_MEMORY], named[KEEP_ALL]], range(number), episodes=16)))
+        page = report.page([(ran, ())])
+        assert pages.html(page).count(f"; {told}</figcaption>") == len(report.DRAWN)
+        assert page.verdict.startswith("Too few to tell") == (number == 1)
 
 
 def test_marked_updates_are_first_last_and_some_between():

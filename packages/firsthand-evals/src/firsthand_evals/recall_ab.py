@@ -13,16 +13,18 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from firsthand import InvalidArgument
-from firsthand.cli.display import table as aligned
 from firsthand.tokens import estimate
 from firsthand.value import asdict, value
-from firsthand_evals import readers, stats
+from firsthand_evals import pages, readers, stats
 from firsthand_evals.cases import Case, Sort, World
 from firsthand_evals.delivery import CONDITIONS, Condition, Push, Pushed
+from firsthand_evals.pages import Judged, Page, Section, Table
+from firsthand_evals.pictures import Figure, Picture, Series, dots
 from firsthand_evals.readers import Reader, Reading
 from firsthand_evals.stats import Difference, Mean, Rate
 
@@ -263,30 +265,69 @@ _ABOUT = {
     "experience": "the answer stands only in the memory", "procedure": "a rule learned in other words",
     "needless": "recall should not help: the reader knows the answer",
 }  # fmt: skip
-FOOT = (
-    "right, contradicts: mean over items with 95 % intervals, resampled by case (5,000 times).",
-    "contradicts: a value is given, and the memory holds another one. pushed: anything stood before the prompt.",
-    "useful: of the messages to which implicit recall showed something, those where it held the value asked for.",
+MEANINGS = (
+    ("right, contradicts", "mean over items with 95 % intervals, resampled by case (5,000 times)"),
+    ("contradicts", "a value is given, and the memory holds another one"),
+    ("pushed", "anything stood before the prompt"),
+    ("useful", "of the messages to which implicit recall showed something, those where it held the value asked for"),
 )
+_PAPER = "paper, 8.7: one case of each, 5 runs: too few"
+_ANCHORS = (
+    ("experience: none", 0.6), ("experience: ideal", 1.0), ("procedure: none", 0.644), ("procedure: ideal", 0.889),
+    ("needless: none", 0.489), ("needless: ideal", 0.333),
+)  # fmt: skip
+"""Scores of the paper's three cases without recall and with the right content: its third is the null result."""
+CASES_MIN = 2
 
 
-def lines(cells: Sequence[Cell]) -> list[str]:
-    """Write the table, a block for each sort of case."""
-    written: list[str] = []
-    for sort in dict.fromkeys(cell.sort for cell in cells):
-        block = [cell for cell in cells if cell.sort == sort]
-        n = block[0].right
-        written += ["", f"{sort}: {_ABOUT.get(sort, '')} ({n.clusters} cases, {n.n} items a condition)"]
-        written += aligned([_HEAD, *(_row(cell) for cell in block)])
-    return [*written[1:], "", *FOOT]
+def page(cells: Sequence[Cell], about: Sequence[tuple[str, str]]) -> Page:
+    """Make the report; ``about`` is what was run."""
+    rows = {f"{cell.sort}: {cell.condition}": cell for cell in cells}
+    series = [Series(name, tuple((row, _figure(getattr(cell, name))) for row, cell in rows.items()))
+              for name in ("right", "contradicts")]  # fmt: skip
+    paper = tuple((row, Figure(score)) for row, score in _ANCHORS if row in rows)
+    series += [Series(_PAPER, paper, paper=True)] if paper else []
+    drawn = partial(dots, "right answers by sort of case and condition", "share of answers", series)
+    sections = [
+        Section(sort, about=f"{_ABOUT.get(sort, '')}; n = {block[0].right.n} items of {block[0].right.clusters} cases",
+                tables=[Table(_HEAD, [_row(cell) for cell in block])])
+        for sort in dict.fromkeys(cell.sort for cell in cells)
+        if (block := [cell for cell in cells if cell.sort == sort])
+    ]  # fmt: skip
+    checks = [Judged(f"{cell.condition} makes answers worse where {cell.sort}: {cell.right_to_none}", held=False)
+              for cell in harmful(cells)]  # fmt: skip
+    caption = "95 % intervals, by case; the paper's score is the share of its criteria that an answer met"
+    return Page("Does what is pushed unasked help?", verdict(cells), Picture(drawn, caption), sections, checks,
+                MEANINGS, about)  # fmt: skip
 
 
-def keep(folder: Path, items: Sequence[Item], cells: Sequence[Cell]) -> None:
-    """Write every item and the table into a folder; a run before is replaced."""
+def _figure(mean: Mean) -> Figure:
+    return Figure(mean.mean, mean.low, mean.high)
+
+
+def verdict(cells: Sequence[Cell]) -> str:
+    """Say in a sentence what the fullest push does to each sort."""
+    compared = [cell for cell in cells if cell.right_to_none is not None and cell.condition != "ideal"]
+    if not compared or min(cell.right.clusters for cell in compared) < CASES_MIN:
+        return "Too few to tell whether pushing helps: fewer than two cases of a sort, or no condition but none."
+    last = compared[-1].condition
+    told: dict[str, list[str]] = {"better": [], "worse": [], "": []}
+    for cell in compared:
+        difference = cell.right_to_none
+        if cell.condition == last and difference is not None:
+            sides = f"{cell.sort} ({cell.right.mean - difference.mean:.2f} to {cell.right.mean:.2f})"
+            told.get(difference.verdict, told[""]).append(sides)
+    words = (("better", "helps with"), ("worse", "harms"), ("", "makes no difference that could be detected for"))
+    does = ", ".join(f"{does} {' and '.join(told[verdict])}" for verdict, does in words if told[verdict])
+    return f"{'Pushing everything' if last == 'all' else f'Pushing {last}'} {does}."
+
+
+def keep(folder: Path, items: Sequence[Item], page: Page) -> None:
+    """Write every item and the report into a folder; a run before is replaced."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "items.jsonl").open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(asdict(item)) + "\n" for item in items)
-    (folder / "table.txt").write_text("\n".join(lines(cells)) + "\n", encoding="utf-8")
+    (folder / "report.html").write_text(pages.html(page), encoding="utf-8")
 
 
 def headline(cells: Sequence[Cell]) -> str:

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -30,14 +30,15 @@ from firsthand.cli.display import shown, table
 from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
 from firsthand.value import asdict, fields
-from firsthand_evals import cases, delivery, models, readers, recall_ab, registry
+from firsthand_evals import cases, delivery, models, pages, readers, recall_ab, registry
 from firsthand_evals.delivery import CONDITIONS, Condition
+from firsthand_evals.pages import Page
 from firsthand_evals.readers import Reader
-from firsthand_evals.recall_ab import Cell, Item
+from firsthand_evals.recall_ab import Cell
 from firsthand_evals.reclaim.experiments import DATA
 from firsthand_evals.registry import Experiment
 from firsthand_evals.stream import evaluation
-from firsthand_evals.stream.options import Options, Report
+from firsthand_evals.stream.options import Options
 
 HEADLINE_CHARACTERS_MAX = 300
 
@@ -187,28 +188,17 @@ def stream_(chosen: argparse.Namespace, out: Output) -> int:
             **{name: it for name, it in typed.items() if it not in (None, [], False)}, folder=path,
             key=environment.model_key(), tell=out.warn, progress=partial(progress, out),
         ))  # fmt: skip
-    _show(report, out)
+    _show(report.records, report.page, out)
     if chosen.estimate:
         return DONE
     if chosen.markdown is not None:
-        _write(chosen.markdown, report.markdown(), out)
+        _write(chosen.markdown, pages.markdown(report.page), out)
     if chosen.html is not None:
-        _write(chosen.html, report.html(), out)
+        _write(chosen.html, pages.html(report.page), out)
     _keep(chosen, out, "stream", {"headline": report.headline, **report.kept})
     for told in report.failed:
         out.warn(told)
     return NOTHING_FOUND if report.failed else DONE
-
-
-def _show(report: Report, out: Output) -> None:
-    if out.as_json:
-        for record in report.records:
-            out.json(record)
-        return
-    for section in report.sections:
-        out.line(section.told)
-        for line in (*table(section.rows), *section.lines):
-            out.line(line)
 
 
 def _write(file: str, text: str, out: Output) -> None:
@@ -219,6 +209,7 @@ def _write(file: str, text: str, out: Output) -> None:
 
 def recall_ab_(chosen: argparse.Namespace, out: Output) -> int:
     """Run the command."""
+    can_be_written(chosen, "html")
     made = cases.worlds(chosen.worlds, chosen.seed, moment.now())
     reader = _reader(chosen.model, cases.beliefs(made))
     conditions = _conditions(chosen.condition)
@@ -237,10 +228,17 @@ def recall_ab_(chosen: argparse.Namespace, out: Output) -> int:
         recall_ab.run(prompts, reader, calls_max=chosen.calls_max, progress=progress(out, f"{reader.name} asked"))
     )
     table = recall_ab.cells(items)
-    _show_items(items, table, out)
+    names = ("worlds", "cases", "repetitions", "seed")
+    page = recall_ab.page(
+        table, [("reader", reader.name), *((name, str(getattr(chosen, name) or "all")) for name in names)]
+    )
+    records = [*({"item": asdict(item)} for item in items), *({"cell": recall_ab.as_json(cell)} for cell in table)]
+    _show(records, page, out)
     kept_in = folder_kept(chosen)
     if kept_in is not None:
-        recall_ab.keep(registry.folder_of(kept_in, "recall-ab"), items, table)
+        recall_ab.keep(registry.folder_of(kept_in, "recall-ab"), items, page)
+    if chosen.html is not None:
+        _write(chosen.html, pages.html(page), out)
     _keep(chosen, out, "recall-ab", {
         "reader": reader.name, "seed": chosen.seed, "worlds": chosen.worlds, "cases": chosen.cases,
         "repetitions": chosen.repetitions, "headline": f"{reader.name}: {recall_ab.headline(table)}",
@@ -249,14 +247,13 @@ def recall_ab_(chosen: argparse.Namespace, out: Output) -> int:
     return _verdict(table, out)
 
 
-def _show_items(items: Sequence[Item], table: Sequence[Cell], out: Output) -> None:
+def _show(records: Iterable[Mapping[str, object]], page: Page, out: Output) -> None:
+    """Print what came of a run: its records as JSON, or the page in short."""
     if out.as_json:
-        for item in items:
-            out.json({"item": asdict(item)})
-        for cell in table:
-            out.json({"cell": recall_ab.as_json(cell)})
+        for record in records:
+            out.json(record)
         return
-    for line in recall_ab.lines(table):
+    for line in pages.lines(page):
         out.line(line)
 
 

@@ -26,7 +26,7 @@ from firsthand.cli.display import count, shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
 from firsthand.value import asdict, value
-from firsthand_evals import registry
+from firsthand_evals import pages, registry
 from firsthand_evals.commands.experiments import can_be_written, folder_kept, progress
 from firsthand_evals.models import Cap, Price, named, price_of
 from firsthand_evals.reclaim import (
@@ -200,7 +200,7 @@ def _show(report: Report, out: Output) -> None:
 
 
 def _write(report: Report, asked: _Asked, came: Outcome, chosen: argparse.Namespace, out: Output) -> None:
-    told = page.page(report)
+    told = pages.html(page.page(report))
     if asked.folder is not None:
         out_folder = asked.folder.parents[1]
         files.keep(out_folder, report.tables, report.checks, asked.names, told, asked.reader.name)

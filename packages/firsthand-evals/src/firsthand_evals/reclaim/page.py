@@ -1,20 +1,19 @@
 """A run as one page of HTML: the paper's tables and figures for one's own memory, and the items that failed.
 
-What stands on it is put together here, how it looks is `templates/reclaim.html`. The
-invariant: every figure stands with its interval and its n.
+The invariant: every figure stands with its interval and its n.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from junitparser import Failure, JUnitXml, TestCase, TestSuite
 
 from firsthand.printable import shown
 from firsthand.value import value
 from firsthand_evals import pages
+from firsthand_evals.pages import Fold, Judged, Page, Section
 from firsthand_evals.reclaim import figures, scoring
 from firsthand_evals.reclaim.figures import ABOUT, HEADS, figure, pair_line, scores
 from firsthand_evals.reclaim.items import Case, Item, sha256
@@ -24,8 +23,8 @@ from firsthand_evals.reclaim.validators import Check
 
 ITEMS_MAX, ITEMS_OF_A_CELL_MAX = 60, 3
 TEXT_CHARACTERS_MAX = 6_000
-ROWS_OPEN_MAX, PAIRS_OPEN_MAX = 24, 6
-"""Of a table; a longer one is folded under its picture."""
+PROBLEMS_MIN = 2
+"""Under so many nothing is said of a memory but that they are too few."""
 
 
 @value
@@ -47,57 +46,98 @@ class Report:
     about: tuple[tuple[str, str], ...]
 
 
-def page(report: Report) -> str:
-    """Write the page."""
-    failing = [item for item in report.items if item.parameters["memory"] in report.names and _fails(item)]
-    unmet = [requirement for requirement in report.requirements if not requirement.held]
+def page(report: Report) -> Page:
+    """Make the page."""
     whose = ", ".join(report.names)
-    return pages.render(
-        "reclaim.html", title=f"Reclaim evaluation of {whose}" if whose else "Reclaim evaluation",
-        cards=[*_cards(report)], meanings=ABOUT, tables=[_table(table, report.names) for table in report.tables],
-        requirements=len(report.requirements), met=len(report.requirements) - len(unmet), broken=unmet,
-        checks=report.checks, whose=whose, failing=f"{len(failing):,}", about=report.about,
-        items=[_item(item, report.cases.get(item.key)) for item in _chosen(failing)],
-        items_of_a_cell_max=ITEMS_OF_A_CELL_MAX, rows_open_max=ROWS_OPEN_MAX, pairs_open_max=PAIRS_OPEN_MAX,
+    sections = [_scores(report), *(_section(table, report.names) for table in report.tables)]
+    sections += [section for section in (_unmet(report), _failing(report)) if section is not None]
+    return Page(
+        f"Reclaim evaluation of {whose}" if whose else "Reclaim evaluation", verdict(report),
+        figures.lead(report.tables, report.names), sections,
+        [Judged(str(check), check.held) for check in report.checks], ABOUT, report.about,
     )  # fmt: skip
 
 
-def _cards(report: Report) -> Iterator[dict[str, Any]]:
-    """Give a card for each memory under test: all of its items together."""
+def verdict(report: Report) -> str:
+    """Answer in a sentence whether each memory under test can be corrected."""
+    cells = scores(report.items, report.names)
+    if not cells:
+        return f"No memory of yours was asked; of the paper's notes: {_of_notes(report)}."
+    return " ".join(_verdict_on(name, cell, report) for name, cell in cells.items())
+
+
+def _of_notes(report: Report) -> str:
+    names = list(dict.fromkeys(str(item.parameters["memory"]) for item in report.items))
+    cells = scores(report.items, names)
+    return ", ".join(f"{name} brings {figure(cell, 'reclaim')} back" for name, cell in cells.items()) or "no item"
+
+
+def _verdict_on(name: str, cell: Cell, report: Report) -> str:
+    own = [requirement for requirement in report.requirements if requirement.memory == name]
+    unmet = sum(not requirement.held for requirement in own)
+    if cell.problems < PROBLEMS_MIN:
+        return f"Too few to tell whether {name} can be corrected: {cell.problems} problem."
+    counted = f"brought back {figure(cell, 'reclaim')} of {cell.n:,} items"
+    if unmet:
+        new = f"a new wrong value in {cell.silent.share or 0:.2f}"
+        return (
+            f"{name} cannot be relied on to be corrected: {counted}, {new}, {unmet} of {len(own)} requirements not met."
+        )
+    return f"{name} can be corrected: {counted}, all {len(own)} requirements met."
+
+
+def _scores(report: Report) -> Section:
+    """Count all items of each memory under test together."""
+    heads = ("memory", "n", "problems", "brought back", "stale value", "new wrong value", "abstained", "memory failed",
+             "cut to the budget", "requirements not met")  # fmt: skip
+    rows, remarks = [], []
     for name, cell in scores(report.items, report.names).items():
         own = [requirement for requirement in report.requirements if requirement.memory == name]
-        yield {
-            "name": name, "share": f"{figure(cell, 'reclaim').value:.2f}", "figure": figure(cell, "reclaim"),
-            "n": f"{cell.n:,}", "problems": f"{cell.problems:,}", "requirements": len(own),
-            "broken": sum(not requirement.held for requirement in own),
-            "lines": [
-                f"new wrong values: {cell.silent}", f"stale values: {cell.attractor}", f"abstained: {cell.abstained}",
-                f"cut to the budget: {cell.over} of {cell.n:,} items",
-                *((f"failed: {cell.failed}",) if cell.failed.hits else ()),
-                *(f"the probe says {regime.replace('_', ', ')}: {count:,}" for regime, count in cell.regimes),
-            ],
-        }  # fmt: skip
+        shares = [str(figure(cell, column)) for column in ("reclaim", "attractor", "silent", "abstained", "failed")]
+        regimes = ", ".join(f"{regime.replace('_', ' ')} {count:,}" for regime, count in cell.regimes)
+        remarks += [f"{name}: the probe says {regimes}"] if regimes else []
+        rows.append((name, f"{cell.n:,}", f"{cell.problems:,}", *shares, f"{cell.over:,}",
+                     f"{sum(not requirement.held for requirement in own)} of {len(own)}"))  # fmt: skip
+    return Section("All items", tables=[pages.Table(heads, rows)] if rows else (), remarks=remarks)
 
 
-def _table(table: Table, names: Sequence[str]) -> dict[str, Any]:
+def _section(table: Table, names: Sequence[str]) -> Section:
     ordered = sorted(table.cells, key=lambda cell: cell.label("memory") not in names)  # one's own first
     mine = [pair for pair in table.pairs if any(f": {name} minus" in pair.about for name in names)]
-    return {
-        "name": table.name, "title": table.name.replace("_", " "), "where": table.where,
-        "labels": [name.replace("_", " ") for name in table.by],
-        "columns": ["n", *(HEADS[column] for column in table.columns)],
-        "rows": [_row(cell, table, names) for cell in ordered], "pictures": figures.pictures(table, names),
-        "pairs": [pair_line(pair) for pair in (*mine, *(it for it in table.pairs if it not in mine))],
-        "remarks": table.remarks,
-    }  # fmt: skip
+    rows = [
+        (*("" if it is None else str(it) for _, it in cell.labels), f"{cell.n:,}",
+         *(str(figure(cell, column)) for column in table.columns))
+        for cell in ordered
+    ]  # fmt: skip
+    heads = (*(name.replace("_", " ") for name in table.by), "n", *(HEADS[column] for column in table.columns))
+    own = frozenset(at for at, cell in enumerate(ordered) if cell.label("memory") in names)
+    pairs = [(pair_line(pair),) for pair in (*mine, *(pair for pair in table.pairs if pair not in mine))]
+    return Section(
+        table.name.replace("_", " "), f"reclaim-evaluation {table.where}", "" if rows else "No item counts here.",
+        figures.pictures(table, names),
+        [*([pages.Table(heads, rows, own=own)] if rows else ()),
+         *([pages.Table(("differences, paired by problem",), pairs)] if pairs else ())], table.remarks,
+    )  # fmt: skip
 
 
-def _row(cell: Cell, table: Table, names: Sequence[str]) -> dict[str, Any]:
-    figures = [str(figure(cell, column)).partition(" ")[::2] for column in table.columns]
-    return {
-        "own": cell.label("memory") in names, "labels": ["" if it is None else str(it) for _, it in cell.labels],
-        "figures": [(f"{cell.n:,}", ""), *figures],
-    }  # fmt: skip
+def _unmet(report: Report) -> Section | None:
+    unmet = [requirement for requirement in report.requirements if not requirement.held]
+    rows = [(it.memory, it.experiment, it.name, it.found, f"{it.n:,}") for it in unmet]
+    about = f"{len(report.requirements) - len(unmet)} of {len(report.requirements)} are met."
+    tables = [pages.Table(("memory", "experiment", "not met", "found", "n"), rows)] if rows else ()
+    return Section("Requirements", about=about, tables=tables) if report.requirements else None
+
+
+def _failing(report: Report) -> Section | None:
+    failing = [item for item in report.items if item.parameters["memory"] in report.names and _fails(item)]
+    if not report.names:
+        return None
+    chosen = _chosen(failing)
+    about = f"{len(failing):,} of the items of {', '.join(report.names)}."
+    if chosen:
+        about += (f" {len(chosen)} are shown, at most {ITEMS_OF_A_CELL_MAX} of each experiment and outcome; "
+                  "all are in items.jsonl.")  # fmt: skip
+    return Section("Items that failed", about=about, folds=[_fold(item, report.cases.get(item.key)) for item in chosen])
 
 
 def _fails(item: Item) -> bool:
@@ -116,23 +156,31 @@ def _chosen(failing: Sequence[Item]) -> list[Item]:
     return chosen
 
 
-def _item(item: Item, case: Case | None) -> dict[str, Any]:
-    told = item.parameters
+def _fold(item: Item, case: Case | None) -> Fold:
+    """Give an item as it is read: where it is of, its source, the session, and what came of it."""
+    parameters = item.parameters
     where = ", ".join(
-        f"{name.replace('_', ' ')} {it}" for name, it in told.items()
+        f"{name.replace('_', ' ')} {it}" for name, it in parameters.items()
         if name not in {"version", "experiment", "memory", "reader", "temperature"}
         and (it is False or it not in ("", None, 0))
     )  # fmt: skip
     session = () if case is None or case.hops else case.session()
     changed = bool(session) and item.session_sha256 not in ("", sha256(session))  # empty where the memory failed
-    return {
-        "experiment": told["experiment"], "memory": told["memory"], "where": where, "fault": item.fault,
-        "came": f"{figures.SAID[item.outcome]}, gave {item.given or 'nothing'}; right is {item.answer}",
-        "ask": case.problem.ask if case is not None else "", "source": case.problem.source if case is not None else (),
-        "changed": changed,
-        "session": () if changed else [(message["role"], _cut(message["content"])) for message in session],
-        "parts": [(role, _cut(text)) for role, text in _parts(item)],
-    }  # fmt: skip
+    texts = [("item", where)]
+    if item.fault:
+        texts.append(("fault", item.fault))
+    if case is not None and case.problem.source:
+        texts.append((f"what determines {case.problem.ask}", "\n".join(case.problem.source)))
+    if changed:
+        texts.append(("session", "The session was said in other words then; it is not shown."))
+    elif session:
+        said = "\n\n".join(f"{message['role']}: {_cut(message['content'])}" for message in session)
+        texts.append((f"the session, {len(session)} messages", said))
+    came = f"{figures.SAID[item.outcome]}, gave {item.given or 'nothing'}; right is {item.answer}"
+    return Fold(
+        f"{parameters['experiment']}, {parameters['memory']}: {came}",
+        (*texts, *((role, _cut(text)) for role, text in _parts(item))),
+    )
 
 
 def _parts(item: Item) -> Iterator[tuple[str, str]]:

@@ -21,12 +21,13 @@ from firsthand.ledger.solver import Solver
 from firsthand.tokens import estimate
 from firsthand.value import asdict
 from firsthand_evals.models import CALLS_MAX, Cap, Estimate, Models, Named, Price, Recorded, named
+from firsthand_evals.pages import Page
 from firsthand_evals.stream import arms, checks, measure
 from firsthand_evals.stream.arms import GATED, KEEP_ALL, NO_MEMORY, Arm
 from firsthand_evals.stream.checks import AT_ONCE, BY_MODEL_FORCED, STREAMED, Check
 from firsthand_evals.stream.measure import MODEL, WEAK
 from firsthand_evals.stream.model_writer import SOLVER_TOKENS_MAX, ModelSolver
-from firsthand_evals.stream.options import Options, Report, Section
+from firsthand_evals.stream.options import Options, Report
 from firsthand_evals.stream.regimes import TOKENS_MAX
 from firsthand_evals.stream.report import Run, report_of
 from firsthand_evals.stream.run import Readers, Stream, lived, stream
@@ -69,7 +70,7 @@ def run(options: Options) -> Report:
         planned = estimated(seats, arms_of, seeds, episodes)
         told = f"{seats.told} {planned}"
         if options.estimate:
-            return Report([Section(told)], [{"estimate": asdict(planned)}], "", (), {}, str, str)
+            return Report(Page("What a run will take", told, None, ()), [{"estimate": asdict(planned)}], "", (), {})
         options.tell(told)
         seats.models.allow(planned)
         try:

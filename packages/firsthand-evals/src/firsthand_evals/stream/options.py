@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from firsthand.value import value
+from firsthand_evals.pages import Page
 
 Progress = Callable[[int, int], None]
 """Is told how many are done of how many."""
@@ -53,35 +54,23 @@ class Options:
     progress: Callable[[str, str], Progress] = lambda _about, _noun: lambda _done, _whole: None
 
 
-@value
-class Section:
-    """A part of what is printed: a line of what it is, a table (its first row are heads), and lines after it."""
-
-    told: str
-    rows: Sequence[Sequence[str]] = ()
-    lines: Sequence[str] = ()
-
-
 @value(eq=False)
 class Report:
     """What came of a run.
 
     Attributes:
-        sections: as they are printed.
+        page: printed, and written as HTML and Markdown.
         records: what ``--json`` prints instead, one a line.
         headline: of the list of experiments.
         failed: checks that did not hold, as sentences; the exit code is 1 when there is one.
         kept: what is kept beside the headline.
-        markdown, html: give the tables, and a page with the curves.
     """
 
-    sections: Sequence[Section]
+    page: Page
     records: Sequence[Mapping[str, object]]
     headline: str
     failed: Sequence[str]
     kept: Mapping[str, object]
-    markdown: Callable[[], str]
-    html: Callable[[], str]
 
 
 def headline(checks_held: Sequence[bool], told: str) -> str:

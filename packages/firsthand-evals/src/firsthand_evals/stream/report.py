@@ -1,7 +1,6 @@
-"""Runs of made facts, told: a table for the terminal, tables of Markdown, and a page with the curves.
+"""Runs of made facts, told: a table for the terminal, and a page with the curves and every table.
 
-What stands in them is put together here, their words are `templates/stream.md` and
-`templates/stream.html`. The invariants: every arm that ran is in every table, no memory
+The invariants: every arm that ran is in every table, no memory
 and keep all are in every picture; every share stands with its interval, and the number of
 streams is said; a band holds for all updates of its curve at once. A check that is
 binding and did not hold is a failure; one that was not replicated is told and is none.
@@ -9,20 +8,23 @@ binding and did not hold is a failure; one that was not replicated is told and i
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from firsthand.value import asdict, value
-from firsthand_evals import pages
-from firsthand_evals.pages import PANEL_WIDTH, Figure, Picture, Series
+from firsthand_evals import pictures
+from firsthand_evals.pages import Judged, Page, Section, Table
+from firsthand_evals.pictures import Figure, Picture, Series
 from firsthand_evals.stats import Difference, Mean
 from firsthand_evals.stream import checks, curves
 from firsthand_evals.stream.arms import KEEP_ALL, NO_MEMORY
 from firsthand_evals.stream.checks import Check
 from firsthand_evals.stream.measure import MODEL, STRONG, WEAK
-from firsthand_evals.stream.options import Report, Section, headline
+from firsthand_evals.stream.options import Report, headline
 from firsthand_evals.stream.run import SURVIVAL, Stream
 
 SHARES = (
@@ -37,7 +39,10 @@ DRAWN = (f"seen {STRONG}", f"seen {WEAK}", f"rule {STRONG}", f"rule {WEAK}", f"p
          f"regressed {WEAK}", "characters")  # fmt: skip
 PLACES_MAX = 11
 """Updates that are marked on a curve."""
-OTHERS_MAX = pages.SERIES_MAX - 2
+OTHERS_MAX = pictures.SERIES_MAX - 2
+STREAMS_MIN = 2
+"""Under so many the verdict is that they are too few."""
+_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _REFUSED = ("form", "evidence", "trust", "exact tokens", "probe", "source replay", "scope replay", "no regression",
             "together")  # fmt: skip
 
@@ -83,7 +88,7 @@ def report_of(ran: Ran, asked: str = "") -> Report:
     every = [check for _, checked in ran for check in checked]
     streams = [{"stream": asdict(stream)} for run, _ in ran for stream in run.streams]
     return Report(
-        sections=[_printed(run, checked) for run, checked in ran],
+        page=page(ran, asked),
         records=[*streams, *({"check": asdict(check)} for check in every)],
         headline=headline(
             [check.held for check in every],
@@ -91,15 +96,7 @@ def report_of(ran: Ran, asked: str = "") -> Report:
         ),
         failed=[str(check) for check in every if not (check.held or check.few) and check.binding],
         kept={"checks": [asdict(check) for check in every], "streams": [record["stream"] for record in streams]},
-        markdown=lambda: markdown(ran, asked),
-        html=lambda: page(ran),
     )  # fmt: skip
-
-
-def _printed(run: Run, checked: Sequence[Check]) -> Section:
-    rows = [(arm, *(f"{curves.end(run.streams, arm, figure).mean:.3f}" for figure in run.shares), _length(run, arm))
-            for arm in run.arms]  # fmt: skip
-    return Section(str(run), [("arm", *run.shares, "characters"), *rows], [str(check) for check in checked])
 
 
 def _length(run: Run, arm: str) -> str:
@@ -110,24 +107,81 @@ def _ends(run: Run) -> list[tuple[str, ...]]:
     return [(arm, *(short(curves.end(run.streams, arm, figure)) for figure in run.shares)) for arm in run.arms]
 
 
-def markdown(ran: Ran, asked: str = "") -> str:
-    """Write the tables."""
-    return pages.text("stream.md", asked=asked, runs=[_tables(run, checked) for run, checked in ran])
+def page(ran: Ran, asked: str = "") -> Page:
+    """Make the page; ``asked`` says of a run with a model who was asked."""
+    checked = [check for _, of_run in ran for check in of_run]
+    about = [("asked", f"{asked} {_WORDS['by_model']}" if asked else _WORDS["by_rule"]),
+             ("written by", f"firsthand eval stream{' --model MODEL' if asked else ''} --html FILE --markdown FILE"),
+             ("how it is made, and what it does not say", "docs/stream.md")]  # fmt: skip
+    return Page(
+        "What a model makes of a memory" if asked else "What consolidation does to a memory", verdict(ran),
+        _first_picture(ran[0][0]), [_section(*it) for it in ran],
+        [Judged(str(check), None if not (check.held or check.binding) else check.held) for check in checked],
+        [(word, meaning) for word, meaning in _WORDS["meanings"]], about,
+    )  # fmt: skip
 
 
-def _tables(run: Run, checked: Sequence[Check]) -> dict[str, Any]:
+def verdict(ran: Ran) -> str:
+    """Answer in a sentence which memories do harm, of the first schedule."""
+    run, checked = ran[0][0], [check for _, of_run in ran for check in of_run]
+    if run.number < STREAMS_MIN:
+        return "Too few to tell whether rewriting a memory does harm: one stream."
+    figure = f"p0 {_reader(run)}"
+    harm = {arm: curves.difference(run.streams, arm, NO_MEMORY, figure) for arm in run.arms if arm != NO_MEMORY}
+    worse = sorted((change.mean, arm) for arm, change in harm.items() if change.high < 0)
+    n = len(run.streams[0].points)
+    told = f"After {n} updates {len(worse)} of {len(harm)} memories answer less than no memory does of what needs none"
+    told += f"; the worst is {worse[0][1]} ({curves.end(run.streams, worse[0][1], figure).mean:.2f})" if worse else ""
+    broken = [check.name for check in checked if not check.held]
+    if not checked:
+        return f"{told}."
+    return f"{told}. " + (f"Not held of {len(checked)} checks: {', '.join(broken)}." if broken
+                          else f"All {len(checked)} checks held.")  # fmt: skip
+
+
+def _reader(run: Run) -> str:
+    return WEAK if run.shares == SHARES else MODEL
+
+
+def _first_picture(run: Run) -> Picture:
+    """Draw what each memory left of what needs none, and of what was seen, beside the paper's figures."""
+    reader = _reader(run)
+    series = []
+    for name, figure in (("needs no memory (p0)", f"p0 {reader}"), ("was seen", f"seen {reader}")):
+        ends = ((arm, curves.end(run.streams, arm, figure)) for arm in run.arms)
+        series.append(Series(name, tuple((arm, Figure(end.mean, end.low, end.high)) for arm, end in ends)))
+    paper = tuple((name, Figure(share)) for name, share in _WORDS["anchors"])
+    about = f"answered right after the last update, by the {reader} reader"
+    series.append(Series(_WORDS["paper"], paper, paper=True))
+    drawn = partial(pictures.dots, about, "answered right", series)
+    return Picture(drawn, f"{about}; {run.number} streams; the paper's are of what its model solved without memory")
+
+
+def _section(run: Run, checked: Sequence[Check]) -> Section:
+    """Give the curves and tables of a schedule."""
     chances = checks.by_chance(run.streams) if checked else {}
-    return {
-        "name": str(run), "shares": [*run.shares], "ends": _ends(run), "sizes_heads": [*SIZES],
-        "sizes": [*_sizes(run)], "beside": [*_beside(run)], "gate": [*_gate(run)], "chosen_heads": [*CHOSEN],
-        "choices": [*choices(run.streams, run.arms)], "survival": [*_survival(run)],
-        "later": [f"{number} later" for number in _later(run)],
-        "checks": [
-            (check.name, check.says, check.verdict if check.held or not check.binding else f"**{check.verdict}**",
-             check.found, f"{chances[check.name]:.4f}" if check.name in chances else "")
-            for check in checked
-        ],
-    }  # fmt: skip
+    drawn = tuple(figure.replace(f" {STRONG}", f" {MODEL}") if _reader(run) == MODEL else figure for figure in DRAWN)
+    ends = [(*row, _length(run, row[0])) for row in _ends(run)]
+    tables = [
+        Table(("arm", *run.shares, "characters"), ends, "after the last update"),
+        Table(("arm", *SIZES, "halved"), [*_sizes(run)], "what the memory is at the end, means over streams"),
+        Table(_BESIDE, [*_beside(run)], "differences after the last update, paired by world"),
+        Table(_GATE, [*_gate(run)], "what the gate did, over all streams"),
+        Table(("arm", *CHOSEN, "not done"), [*choices(run.streams, run.arms)], "what agents chose, over all streams"),
+        Table(("arm", *(f"{number} later" for number in _later(run))), [*_survival(run)],
+              "of what stood in a memory word for word, the share that stands there so many updates later"),
+        Table(("check", "by chance alone (Holm)"), [(name, f"{chance:.4f}") for name, chance in chances.items()]),
+    ]  # fmt: skip
+    about = str(run)
+    return Section(
+        f"Schedule {run.schedule}", about=about.partition(": ")[2], pictures=[*_pictures(run.streams, run.arms, drawn)],
+        tables=[table for table in tables if table.rows],
+    )  # fmt: skip
+
+
+_BESIDE = ("arm", "p0 beside no memory", "seen (weak) beside no memory", "rule (weak) beside keep all",
+           "rule (strong) beside keep all", "fall of seen (weak)")  # fmt: skip
+_GATE = ("arm", "accepted", "good refused", "bad accepted", "refused by", "quarantined", "left")
 
 
 def _sizes(run: Run) -> Iterator[Sequence[str]]:
@@ -202,24 +256,6 @@ def apart(change: Difference) -> str:
     return f"{signs}, {change.verdict}" if change.verdict.startswith("no ") else signs
 
 
-def page(ran: Ran) -> str:
-    """Write the page."""
-    sections = [_section(run, checked) for run, checked in ran]
-    return pages.render(
-        "stream.html", title="Consolidation after every update", about="about_stream.txt", sections=sections
-    )
-
-
-def _section(run: Run, checked: Sequence[Check]) -> dict[str, Any]:
-    asked = run.shares != SHARES  # a model answered: its figures stand in place of the strong reader's
-    drawn = tuple(figure.replace(f" {STRONG}", f" {MODEL}") if asked else figure for figure in DRAWN)
-    return {
-        "heading": str(run), "pictures": [*_pictures(run.streams, run.arms, drawn)],
-        "heads": ("after the last update", *run.shares, "characters"), "checks": checked,
-        "rows": [(*row, _length(run, row[0])) for row in _ends(run)],
-    }  # fmt: skip
-
-
 def marked(updates: int) -> list[int]:
     """Choose the updates that are marked, from 1: the first, the last, and some between at equal distance."""
     if updates <= PLACES_MAX:
@@ -238,7 +274,7 @@ def _pictures(streams: Sequence[Stream], arms: Sequence[str], figures: Sequence[
             series = [_series(streams, name, figure) for name in (*base, *others[at : at + OTHERS_MAX])]
             most = None if figure == "characters" else 1.0
             about = f"{figure} after each update"
-            drawn = pages.lines(about, "update", figure, series, most=most, width=PANEL_WIDTH)
+            drawn = partial(pictures.lines, about, "update", figure, series, most=most)
             yield Picture(drawn, f"{figure}; {bands}")
 
 
