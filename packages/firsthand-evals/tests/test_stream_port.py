@@ -142,7 +142,7 @@ def test_a_memory_stands_beside_ours_in_one_run(shell, tmp_path):
     mine = f"{tmp_path}/mine.py:Mine"
     found = shell("eval", "stream", "--memory", mine, "--streams", "2", "--episodes", "64")
     assert (found.code, "told" in found.text) == (0, False)
-    rows = {line.split("  ")[0]: line.split()[-10:] for line in found.lines[2:8]}
+    rows = {line.split("  ")[0]: line.split()[-10:] for line in found.lines[4:10]}
     assert [*rows] == [NO_MEMORY, KEEP_ALL, "rules plus exceptions", "gate + rules plus exceptions",
                        arms.THROUGH_PORT, mine]  # fmt: skip
     assert rows[arms.THROUGH_PORT] == rows[KEEP_ALL] != rows[mine]

@@ -277,7 +277,6 @@ _ANCHORS = (
     ("needless: none", 0.489), ("needless: ideal", 0.333),
 )  # fmt: skip
 """Scores of the paper's three cases without recall and with the right content: its third is the null result."""
-CASES_MIN = 2
 
 
 def page(cells: Sequence[Cell], about: Sequence[tuple[str, str]]) -> Page:
@@ -308,7 +307,7 @@ def _figure(mean: Mean) -> Figure:
 def verdict(cells: Sequence[Cell]) -> str:
     """Say in a sentence what the fullest push does to each sort."""
     compared = [cell for cell in cells if cell.right_to_none is not None and cell.condition != "ideal"]
-    if not compared or min(cell.right.clusters for cell in compared) < CASES_MIN:
+    if not compared or any(cell.right.few for cell in compared):
         return "Too few to tell whether pushing helps: fewer than two cases of a sort, or no condition but none."
     last = compared[-1].condition
     told: dict[str, list[str]] = {"better": [], "worse": [], "": []}

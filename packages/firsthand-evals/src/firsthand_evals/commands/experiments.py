@@ -26,7 +26,7 @@ from pathlib import Path
 
 import firsthand_evals
 from firsthand import InvalidArgument, environment, moment
-from firsthand.cli.display import shown, table
+from firsthand.cli.display import shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
 from firsthand.value import asdict, fields

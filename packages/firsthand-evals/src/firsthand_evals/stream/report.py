@@ -116,7 +116,7 @@ def page(ran: Ran, asked: str = "") -> Page:
     return Page(
         "What a model makes of a memory" if asked else "What consolidation does to a memory", verdict(ran),
         _first_picture(ran[0][0]), [_section(*it) for it in ran],
-        [Judged(str(check), None if not (check.held or check.binding) else check.held) for check in checked],
+        [Judged(str(check), check.held or (False if check.binding and not check.few else None)) for check in checked],
         [(word, meaning) for word, meaning in _WORDS["meanings"]], about,
     )  # fmt: skip
 
