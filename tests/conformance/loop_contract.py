@@ -65,13 +65,14 @@ class Script:
 
     Attributes:
         requests: tokens of each.
+        at_once: it calls several tools in one reply.
         told: what the user, the tools and the model said, in order, as it must stand in the log.
         seen: all text that was ever sent to it.
         wrong: what was no valid request.
     """
 
-    def __init__(self, budget: int | None = BUDGET_TOKENS) -> None:
-        self.budget = budget
+    def __init__(self, budget: int | None = BUDGET_TOKENS, *, at_once: bool = False) -> None:
+        self.budget, self.at_once = budget, at_once
         self.requests: list[int] = []
         self.told: list[str] = []
         self.seen: list[str] = []
@@ -100,27 +101,34 @@ class Script:
         if newest.startswith("What"):
             return _call(number, RECALL, {"query": f"code of gate g{page}q"})
         self.told.append(read_page(page))
-        return _call(number, "read_page", {"page": page})
+        reply = _call(number, "read_page", {"page": page})
+        if self.at_once:
+            more = _call(f"{number}b", RECALL, {"query": "gate"}), _call(f"{number}c", "read_page", {"page": page})
+            reply["tool_calls"] += [call for message in more for call in message["tool_calls"]]
+        return reply
 
     def _check(self, messages: list[dict]) -> None:
         if self.budget is not None and self.requests[-1] > self.budget:
             self.wrong.append(f"request {len(self.requests)} has {self.requests[-1]:,} tokens")
-        waiting: list[str] = []
+        waiting, calling = list[str](), False
         for message in messages:
             if message["role"] == "tool":
+                calling = False
                 if message["tool_call_id"] not in waiting:
                     self.wrong.append(f"request {len(self.requests)}: a result of no call")
                     continue
                 waiting.remove(message["tool_call_id"])
                 continue
-            if waiting:
+            calls = [call["id"] for call in message.get("tool_calls") or ()]
+            if waiting and not (calls and calling):  # several calls may be a message each
                 self.wrong.append(f"request {len(self.requests)}: a call without its result")
-            waiting = [call["id"] for call in message.get("tool_calls") or ()]
+                waiting = []
+            waiting, calling = waiting + calls, bool(calls)
         if waiting or not messages or not any(asked_in(message) for message in messages):
             self.wrong.append(f"request {len(self.requests)} ends with a call, or nobody asks anything")
 
 
-def _call(number: int, name: str, arguments: dict) -> dict:
+def _call(number: int | str, name: str, arguments: dict) -> dict:
     function = {"name": name, "arguments": json.dumps(arguments)}
     return {
         "role": "assistant", "content": None,
@@ -249,6 +257,19 @@ class LoopContract:
             kinds = Kind.USER_MESSAGE, Kind.AGENT_MESSAGE
             events = [event for event in memory.events() if event.kind in kinds and not event.meta.get(INJECTED)]
             assert [event.text for event in events if event.text] == said
+
+    def test_calls_in_parallel_stay_whole(self, tmp_path):
+        """Several calls of one reply, of the memory's tools and others, are each answered once behind their reply."""
+        script = Script(at_once=True)
+        framework = self.framework(tmp_path / "s", namespace="shop", agent="ada", session="s", script=script)
+        turns(framework, script, range(1, 3))
+        framework.end()
+        assert (script.wrong, len(script.requests)) == ([], 4)
+        with Memory(tmp_path / "s", namespace="shop", create=False, embedder="none") as memory:
+            calls, results = ([*memory.events(kind=kind)] for kind in (Kind.TOOL_CALL, Kind.TOOL_RESULT))
+            assert sorted(event.origin for event in results) == ["tool:read_page"] * 4 + [f"tool:{RECALL}"] * 2
+            named = [sorted(event.meta["call_id"] for event in events) for events in (calls, results)]
+            assert (named[0], len({*named[0]})) == (named[1], 6)
 
     def test_the_example_runs(self, tmp_path, capsys):
         """The example prints what the memory gave back, and its store is whole."""

@@ -25,7 +25,7 @@ from agent_framework import (
 from loop_contract import BUDGET_TOKENS, LoopContract, Script, read_page
 
 from firsthand import InvalidArgument, Kind, Memory
-from firsthand.adapters.agent_framework import FirsthandProvider
+from firsthand.adapters.agent_framework import FirsthandHistory, FirsthandProvider
 
 IMAGE = Content.from_data(b"\x89PNG\r\n\x1a\n", "image/png")
 
@@ -179,21 +179,6 @@ def test_a_result_that_the_window_shortens_stays_the_result_of_its_call(tmp_path
     assert logged(tmp_path / "s")[2]["content"] == long_page()
 
 
-def test_calls_in_parallel_stay_whole(tmp_path):
-    """Several calls of one reply, of the memory's tools and others, are each answered once behind their reply."""
-    calls = [
-        call("read_page", {"page": 1}, "c1"), call("recall", {"query": "page"}, "c2"),
-        call("read_page", {"page": 2}, "c3"),
-    ]  # fmt: skip
-    model = Scripted(calls, "Done.")
-    with FirsthandProvider(tmp_path / "s") as provider:
-        Talk(provider, model.client).turn("Read pages 1 and 2")
-        assert provider.faults == []
-    (results,) = [message for message in model.sent[1] if message.role == "tool"]
-    assert [content.call_id for content in results.contents] == ["c1", "c2", "c3"]
-    assert [message["tool_call_id"] for message in logged(tmp_path / "s")[2:5]] == ["c1", "c2", "c3"]
-
-
 def test_a_session_goes_on_in_another_process(tmp_path):
     """A session that was kept as JSON goes on in the log where it was; a streamed reply is recorded once."""
     state = None
@@ -214,6 +199,29 @@ def test_a_session_goes_on_in_another_process(tmp_path):
     messages = logged(tmp_path / "s")
     assert [message["role"] for message in messages] == ["user", "assistant", "tool", "assistant"] * 2
     assert [message["content"] for message in messages][3::4] == ["Read 0.", "Read 1."]
+
+
+def test_the_log_is_the_history(tmp_path):
+    """A session that nobody kept goes on from the log: with its calls, thoughts and images, each recorded once."""
+    thought = Content.from_text_reasoning(text="a bird", protected_data="sealed")
+    asked = Message("user", [Content.from_text("What is this?"), IMAGE])
+    replies = [[thought, call("read_page", {"page": 1}, "c1")], [thought, Content.from_text("A pelican.")], "Yes."]
+    model = Scripted(*replies)
+    for text in (asked, "Sure?"):
+        with FirsthandProvider(tmp_path / "s") as provider:
+            agent = Agent(
+                model.client, tools=[tool(read_page, approval_mode="never_require")],
+                context_providers=[FirsthandHistory(provider), provider],
+            )  # fmt: skip
+            asyncio.run(agent.run(text, session=AgentSession(session_id="s")))
+            assert provider.faults == []
+    before, after = (
+        [content.to_dict(exclude={"id"}) for message in sent for content in message.contents] for sent in model.sent[1:]
+    )  # fmt: skip
+    assert after[: len(before)] == before
+    assert [content["type"] for content in after[len(before) :]] == ["text_reasoning", "text", "text"]
+    roles = [message["role"] for message in logged(tmp_path / "s")]
+    assert roles == ["user", "assistant", "tool", "assistant", "user", "assistant"]
 
 
 def test_agents_have_a_session_each(tmp_path):

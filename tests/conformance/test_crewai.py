@@ -93,6 +93,7 @@ class TestMemory(LoopContract):
     """An agent under the contract, as far as CrewAI goes: each turn is a run of its own, so no window is compacted."""
 
     example = "crewai_crew.py"
+    test_calls_in_parallel_stay_whole = None  # the model calls one tool at a time
 
     def framework(self, store, *, namespace, agent, session, script: Script):
         memory = FirsthandMemory(store, session=session, agent=agent, namespace=namespace)

@@ -203,21 +203,6 @@ def test_a_result_that_the_window_shortens_stays_the_result_of_its_call(tmp_path
     assert json.loads(logged(tmp_path / "s", "s/keeper")[2]["content"]) == long_page()
 
 
-def test_calls_in_parallel_stay_whole(tmp_path):
-    """Several calls of one reply, of the memory's tools and others, have their results in one content behind it."""
-    calls = [("read_page", {"page": 1}), ("recall", {"query": "page"}), ("read_page", {"page": 2})]
-    model = Scripted(said(*calls), said("Done."))
-    talk = Talk(FirsthandPlugin(tmp_path / "s"), model.model)
-    talk.turn("Read pages 1 and 2")
-    talk.end()
-    _, asked, results, *_ = model.sent[1].contents
-    assert [part.function_call.name for part in asked.parts] == ["read_page", "recall", "read_page"]
-    assert [part.function_response.name for part in results.parts] == ["read_page", "recall", "read_page"]
-    _, reply, *answers, _ = logged(tmp_path / "s", "s/keeper")
-    assert [call["id"] for call in reply["tool_calls"]] == [answer["tool_call_id"] for answer in answers]
-    assert [answer["content"] for answer in answers][::2] == [read_page(1), read_page(2)]
-
-
 def test_a_streamed_reply_is_recorded_once(tmp_path):
     """The pieces of a reply pass through as they come, and the log has the whole."""
     talk = Talk(FirsthandPlugin(tmp_path / "s"), Scripted(said("Here you are.")).model)

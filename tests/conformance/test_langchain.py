@@ -15,7 +15,7 @@ pytest.importorskip("langchain.agents")
 from langchain.agents import create_agent
 from langchain.agents.middleware import SummarizationMiddleware
 from langchain_core.language_models.chat_models import BaseChatModel
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage, convert_to_openai_messages
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, convert_to_openai_messages
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 from langchain_core.utils.function_calling import convert_to_openai_tool
@@ -169,21 +169,6 @@ def test_a_message_that_is_shown_whole_is_the_one_that_came(tmp_path):
     assert ours.faults == []
     with Memory(tmp_path / "s", create=False) as memory:
         assert memory.session("langchain:t").messages()[1]["blocks"] == [thought]
-
-
-def test_calls_in_parallel_stay_whole(tmp_path):
-    """Several calls of one reply, of the memory's tools and others, are each answered once behind their reply."""
-    calls = [call_of("read_page", {"page": 1}, 1), call_of("recall", {"query": "page"}, 2)]
-    calls.append(call_of("read_page", {"page": 2}, 3))
-    replies = [AIMessage("", tool_calls=calls), AIMessage("Done.")]
-    model, state = talk(tmp_path / "s", replies, ["Read pages 1 and 2"])
-    results = [message for message in model.sent[-1] if isinstance(message, ToolMessage)]
-    assert [message.tool_call_id for message in results] == ["c1", "c2", "c3"]
-    assert [message.status for message in results] == ["success"] * 3
-    with Memory(tmp_path / "s", create=False) as memory:
-        results = list(memory.events("langchain:t", kind=Kind.TOOL_RESULT))
-        assert [event.meta["call_id"] for event in results] == ["c1", "c2", "c3"]
-        assert [message.text for message in state["messages"] if message.type == "ai"] == ["", "Done."]
 
 
 def test_it_composes_with_our_checkpointer_in_one_store(tmp_path):

@@ -68,8 +68,8 @@ def of_script(script: Script) -> ScriptedModel:
         reply = script.reply(as_chat(asked.input, asked.system_instructions), tools)
         number = len(script.requests)
         if reply.get("tool_calls"):
-            function = reply["tool_calls"][0]["function"]
-            return [call(function["name"], json.loads(function["arguments"]), number)]
+            calls = [(each["id"].removeprefix("call_"), each["function"]) for each in reply["tool_calls"]]
+            return [call(function["name"], json.loads(function["arguments"]), name) for name, function in calls]
         return [message(reply["content"], number)]
 
     return Responding(respond)

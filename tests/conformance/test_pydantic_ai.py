@@ -157,23 +157,6 @@ def test_instructions_count_and_the_system_prompt_stays(tmp_path):
     ]
 
 
-def test_calls_in_parallel_stay_whole(tmp_path):
-    """Several calls of one reply, of the memory's tools and others, are each answered once behind their reply."""
-    calls = [
-        ToolCallPart("read_page", {"page": 1}, "c1"),
-        ToolCallPart("recall", {"query": "page"}, "c2"),
-        ToolCallPart("read_page", {"page": 2}, "c3"),
-    ]
-    model = Scripted(calls, "Done.")
-    with FirsthandCapability(tmp_path / "s", agent="ada") as ours:
-        Talk(ours, model.model, "t").turn("Read pages 1 and 2")
-    parts = [part for message in model.sent[1] for part in message.parts]
-    assert [part.tool_call_id for part in parts if isinstance(part, ToolReturnPart)] == ["c1", "c2", "c3"]
-    with Memory(tmp_path / "s", create=False) as memory:
-        results = list(memory.events("pydantic-ai:t", kind=Kind.TOOL_RESULT))
-        assert [event.meta["call_id"] for event in results] == ["c1", "c2", "c3"]
-
-
 def test_every_tool_is_called_by_the_frameworks_own_test_model(tmp_path):
     """`TestModel` calls each tool once by its schema; each is answered, and structured output is recorded."""
     with FirsthandCapability(tmp_path / "s", agent="ada") as ours:

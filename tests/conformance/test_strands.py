@@ -207,24 +207,6 @@ def test_a_result_that_the_window_shortens_stays_the_result_of_its_call(tmp_path
     assert json.loads(logged(tmp_path / "s")[2]["content"]) == [read_page(page) for page in range(12)]
 
 
-def test_calls_in_parallel_stay_whole(tmp_path):
-    """Several calls of one reply, of the memory's tools and others, have their results in one message behind it."""
-    calls = [
-        use("read_page", {"page": 1}, "c1"),
-        use("recall", {"query": "page"}, "c2"),
-        use("read_page", {"page": 2}, "c3"),
-    ]
-    model = Scripted(calls, "Done.")
-    with FirsthandConversationManager(tmp_path / "s", session_id="s") as manager:
-        Talk(manager, model.model).turn("Read pages 1 and 2")
-        assert manager.faults == []
-    _, asked, results = model.sent[1]
-    assert asked["content"] == calls
-    names = [block["toolResult"]["toolUseId"] for block in results["content"] if "toolResult" in block]
-    assert sorted(names) == ["c1", "c2", "c3"]
-    assert sorted(message["tool_call_id"] for message in logged(tmp_path / "s")[2:5]) == ["c1", "c2", "c3"]
-
-
 def test_a_session_goes_on_in_another_process(tmp_path):
     """An agent that a session manager restores goes on in the log where it was; a stream is recorded once."""
     for number in range(2):

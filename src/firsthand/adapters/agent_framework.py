@@ -6,6 +6,7 @@
     each call       the messages under the budget: what left stands in markers; what the user's message brings up at
                     the end; then the reply into the log
     after_run       results of tools that no call of the model had any more
+    FirsthandHistory   before the provider: the history out of the log, in place of the framework's own
 
 The invariant: the history of the session is never changed; a message that the window shows whole is the very object
 that came, but the user's newest text, which what it brings up is joined to.
@@ -17,14 +18,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from agent_framework import ChatMiddleware, Content, ContextProvider, FunctionTool, Message
+from agent_framework import ChatMiddleware, Content, ContextProvider, FunctionTool, HistoryProvider, Message
 from pydantic_core import to_jsonable_python
 
 from firsthand import InvalidArgument, Memory
-from firsthand.adapters.chat_messages import Part, Written, restored, result, written
+from firsthand.adapters.chat_messages import Part, Written, calls_of, restored, result, written
 from firsthand.adapters.loop import Loop, Loops
 from firsthand.context.tools import TOOLS
 from firsthand.formats.tool_definitions import Tool
@@ -65,7 +67,7 @@ class FirsthandProvider(Loops, ContextProvider):
                 "require_per_service_call_history_persistence puts the whole history behind the window at each call; "
                 "leave it out, or leave out FirsthandProvider"
             )
-        loop = self._of(agent, session)
+        loop = self.session(agent, session)
         if preamble := await loop.awaited.run(lambda loop: loop.opening()):
             context.extend_instructions(self.source_id, preamble)
         theirs = {
@@ -78,11 +80,33 @@ class FirsthandProvider(Loops, ContextProvider):
         """Record the results that the run ended with."""
         messages = context.response.messages if context.response else []
         last = [*takewhile(lambda message: message.role == "tool", reversed(messages))]
-        await self._of(agent, session).awaited.add(_messages(reversed(last)))
+        await self.session(agent, session).awaited.add(_messages(reversed(last)))
 
-    def _of(self, agent: Any, session: Any) -> Loop:
+    def session(self, agent: Any, session: Any) -> Loop:
+        """Give the session of an agent in a session of the framework's."""
         name = getattr(agent, "name", None)
         return self.loop(f"{session.session_id}/{name}" if name else session.session_id)
+
+
+class FirsthandHistory(HistoryProvider):
+    """The history of agents' sessions, from the log of the `FirsthandProvider` that stands behind it."""
+
+    def __init__(self, provider: FirsthandProvider, *, source_id: str = "firsthand-history") -> None:
+        super().__init__(source_id, store_inputs=False, store_outputs=False)
+        self._provider = provider
+
+    async def before_run(self, *, agent: Any, session: Any, context: Any, state: Any) -> None:  # noqa: ARG002 - the framework's signature
+        """Give the run what the session has; nothing while the store cannot be read, which is told."""
+        loop = self._provider.session(agent, session)
+        context.extend_messages(self, await self.get_messages(loop.session))
+
+    async def get_messages(self, session_id: str | None, **_: Any) -> list[Message]:
+        """Give the messages of a session of the log; of an agent that has a name it is ``SESSION/NAME``."""
+        loop = self._provider.loop(session_id or "")
+        return _from_log(await loop.awaited.run(lambda loop: loop.ask("read", partial(_recorded, name=loop.name), [])))
+
+    async def save_messages(self, session_id: str | None, messages: Any, **_: Any) -> None:
+        """Leave it to the provider, which has recorded them."""
 
 
 class _Window(ChatMiddleware):
@@ -165,3 +189,37 @@ def _restored(sent: Sequence[Mapping[str, Any]], messages: Sequence[Any], came: 
     system = [message for message in messages if message.role == "system"]
     fitted = restored(sent, came, Content.from_text, _result)
     return [*system, *(whole.get(tuple(map(id, each.parts))) or Message(each.role, each.parts) for each in fitted)]
+
+
+# the history -----------------------------------------------------------------------------------------------
+
+
+def _recorded(memory: Memory, name: str) -> list[dict[str, Any]]:
+    """Read the messages of a session that were not erased."""
+    reader, events = memory.log.reader, memory.events(name)
+    return [json.loads(reader.source_of(event)) for event in events if not event.part and event.meta.get("format")]
+
+
+def _from_log(messages: Sequence[Mapping[str, Any]]) -> list[Message]:
+    """Write recorded messages as the framework's; results that follow each other are one message."""
+    made: list[Message] = []
+    for message in messages:
+        contents = _contents(message)
+        if made and message["role"] == made[-1].role == "tool":
+            made[-1].contents.extend(contents)
+        else:
+            made.append(Message(message["role"], contents))
+    return made
+
+
+def _contents(message: Mapping[str, Any]) -> list[Content]:
+    content, files = message.get("content") or "", [Content.from_dict(block) for block in message.get("blocks", ())]
+    if message["role"] == "tool":
+        return [Content.from_function_result(message["tool_call_id"], result=[Content.from_text(content), *files])]
+    pieces = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    said = [
+        Content.from_text(piece["text"]) if piece["type"] == "text" else Content.from_dict(piece["file"])
+        for piece in pieces if content
+    ]  # fmt: skip
+    calls = [Content.from_function_call(call, name, arguments=asked) for call, name, asked in calls_of(message)]
+    return [*files, *said, *calls]
