@@ -61,35 +61,12 @@ def test_a_block_without_utf8_is_left_out():
     assert "1 recalled block left out" in said
 
 
-def test_a_line_without_utf8_costs_no_block():
-    """Unfenced text with a lone surrogate goes; the block after it stays."""
-    short = block(300)
-    assert fit(f"preamble \ud800\n{short}") == (
-        f"{short}\n[firsthand: some lines left out, over the limit of what a hook may say; recall finds them]"
-    )
-
-
-def test_signs_that_cost_few_tokens_are_counted_too():
-    """A long row of one sign has few tokens and is still over the limit of signs."""
-    said = fit(("a" * 299 + "\n") * 31)
-    assert is_within(said)
-    assert said.endswith("recall finds them]")
-
-
-def test_text_outside_of_fences_is_cut_at_a_line():
-    """Unfenced text keeps whole lines from its beginning, and says that some are gone."""
-    lines = [f"line {number} of the preamble" for number in range(600)]
-    said = fit("\n".join(lines))
-    kept = said.splitlines()
-    assert is_within(said)
-    assert kept[:-1] == lines[: len(kept) - 1]
-    assert kept[-1].startswith("[firsthand: some lines left out")
-
-
-def test_wide_text_is_measured_in_bytes_and_tokens():
-    """A text of few signs and many bytes is over the limit too."""
-    assert is_within(fit("\n".join(["漢字仮名" * 20] * 100)))
-    assert is_within(fit("\n".join(["🙂" * 20] * 200)))
+def test_text_is_measured_in_signs_bytes_and_tokens():
+    """Few signs may have many bytes, and a long row of one sign has few tokens: both are measured."""
+    for sign, size in (("漢字仮名", 1_500), ("🙂", 1_000), ("a" * 299 + "\n", 4_000)):
+        said = fit("\n".join(block(size, sign) for _ in range(3)))
+        assert is_within(said)
+        assert said.endswith("recall finds them]")
 
 
 @settings(max_examples=60, deadline=None)

@@ -21,8 +21,8 @@ from typing import Any
 
 from firsthand.errors import InvalidArgument
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
-from firsthand.hosts.hook_fit import fit, one_line
-from firsthand.hosts.hook_shape import EVENTS, Shaped, digest, is_utf8, key, text, written
+from firsthand.hosts.hook_fit import fit, is_utf8, one_line
+from firsthand.hosts.hook_shape import EVENTS, Shaped, digest, key, text, written
 from firsthand.unasked.volunteer import came_through
 from firsthand.value import replace
 

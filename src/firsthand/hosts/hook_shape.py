@@ -25,7 +25,7 @@ from hashlib import blake2s
 from typing import Any
 
 from firsthand.hosts.hook import HookCall, HookEvent, HookReply
-from firsthand.hosts.hook_fit import fit, one_line
+from firsthand.hosts.hook_fit import fit, is_utf8, one_line
 from firsthand.unasked.volunteer import came_through
 from firsthand.value import replace
 
@@ -202,15 +202,6 @@ def as_text(payload: Mapping[str, Any], *names: str) -> str:
         # a lone surrogate inside has no UTF-8, but an escape
         return plain if is_utf8(plain) else json.dumps(value, separators=(",", ":"))
     return ""
-
-
-def is_utf8(text: str) -> bool:
-    """Say whether a text can be written in UTF-8; False when it holds a lone surrogate."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _name(payload: Mapping[str, Any], *names: str) -> str:
