@@ -239,20 +239,6 @@ def test_an_unreadable_page_hides_only_what_lies_on_it(shell, options):
     assert listed & named == set()
 
 
-@pytest.mark.files_only("damages firsthand.db")
-def test_a_walk_through_too_much_damage_ends(shell, damage, monkeypatch):
-    """Beyond the limit of damaged events the timeline stops with the error of the last one, and 3."""
-    monkeypatch.setattr("firsthand.cli.stores.DAMAGED_MAX", 1)
-    for number in range(4):
-        shell.append(f"event {number}")
-    damage(1)
-    damage(3)
-    said = shell("timeline", "--json")
-    assert said.code == 3
-    assert [one["position"] for one in said.json_lines] == [2]
-    assert said.error.splitlines()[-1].startswith("firsthand: ")
-
-
 @pytest.mark.files_only("parts of the folder")
 def test_stats_count_and_measure(shell):
     """Stats names the store, counts events by kind, and prints the head that verify derives."""

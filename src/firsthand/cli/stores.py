@@ -27,9 +27,6 @@ if TYPE_CHECKING:  # a recall does not pay for the import of what it does not us
 
 AnySpace = TypeVar("AnySpace", bound=Space)
 
-POSITION_MAX = 1 << 48
-DAMAGED_MAX = 10_000  # of one walk; beyond, the store is past being read event by event
-
 
 def to_read(chosen: argparse.Namespace) -> Memory:
     """Open the store of a command that only reads; it must be there. One of an older version is migrated first."""
@@ -139,61 +136,33 @@ class Damaged:
 
 
 def walk(
-    memory: Memory,
-    session: str | None = None,
-    *,
-    after: int = 0,
-    before: int = POSITION_MAX,
-    reverse: bool = False,
+    memory: Memory, session: str | None = None, *, after: int = 0, reverse: bool = False
 ) -> Iterator[Event | Damaged]:
     """Yield events in order of position; one that is damaged is yielded as such, and the walk goes on.
 
-    Args:
-        after, before: exclusive bounds by position.
-
     Raises:
-        StoreDamaged: the head cannot be read, or more than `DAMAGED_MAX` events cannot.
+        StoreDamaged: the head cannot be read.
     """
-    low, high = after, min(before, int(memory.head().partition(":")[0]) + 1)
-    damaged = 0
-    while True:
-        try:
-            for event in memory.events(session, after=low, before=high, newest_first=reverse):
-                low, high = (low, event.position) if reverse else (event.position, high)
-                yield event
-        except StoreDamaged as error:
-            edge = _edge(memory, session, low, high, reverse=reverse)
-            # Good events that lie before the damaged one on its page were not handed out yet.
-            left = (edge, high) if reverse else (low, edge)
-            if left[1] - left[0] > 1:  # even a range without events cannot be asked for on an unreadable page
-                yield from memory.events(session, after=left[0], before=left[1], newest_first=reverse)
-            damaged += 1
-            if damaged > DAMAGED_MAX:
-                raise
-            yield Damaged(edge, str(error))
-            low, high = (low, edge) if reverse else (edge, high)
-        else:
-            return
-
-
-def _edge(memory: Memory, session: str | None, low: int, high: int, *, reverse: bool) -> int:
-    """Find the first position, in the direction of the walk, that cannot be read; low and high are exclusive."""
-    first, last = low + 1, high - 1  # the damaged event lies between them, both included
-    while first < last:
-        middle = (first + last) // 2 + (1 if reverse else 0)
-        bounds = (middle - 1, high) if reverse else (low, middle + 1)
-        if _readable(memory, session, *bounds):
-            first, last = (first, middle - 1) if reverse else (middle + 1, last)
-        else:
-            first, last = (middle, last) if reverse else (first, middle)
-    return first
-
-
-def _readable(memory: Memory, session: str | None, after: int, before: int) -> bool:
-    """Say whether all events between two positions can be read."""
+    damaged: list[Damaged] = []
+    reader, head = memory.log.reader, int(memory.head().partition(":")[0])
+    events = reader.events(
+        memory.namespace, session=session, after=after, newest_first=reverse,
+        damaged=lambda position, error: damaged.append(Damaged(position, str(error))),
+    )  # fmt: skip
+    last = head + 1 if reverse else after
     try:
-        for _ in memory.events(session, after=after, before=before):
-            pass
-    except StoreDamaged:
-        return False
-    return True
+        for event in events:
+            yield from damaged
+            damaged.clear()
+            last = event.position
+            yield event
+        yield from damaged
+    except StoreDamaged:  # a page of the database: what lies before and behind it is asked for one by one
+        for position in range(last - 1, after, -1) if reverse else range(last + 1, head + 1):
+            try:
+                single = reader.event_at(memory.namespace, position)
+            except StoreDamaged as error:
+                yield Damaged(position, str(error))
+            else:
+                if single is not None and session in (None, single.session):
+                    yield single
