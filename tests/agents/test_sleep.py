@@ -38,15 +38,15 @@ def note(memory, text):
     return noted
 
 
-def before_summaries(monkeypatch, do):
+def before_episodes(monkeypatch, do):
     """Let something happen in the middle of a sleep."""
-    step = STEPS["summaries"]
+    step = STEPS["episodes"]
 
     def interrupted(night, name):
         do()
         return step(night, name)
 
-    monkeypatch.setitem(STEPS, "summaries", interrupted)
+    monkeypatch.setitem(STEPS, "episodes", interrupted)
 
 
 def say(memory, name, *texts):
@@ -78,7 +78,7 @@ def test_the_steps_are_done_in_order_and_told(working):
     """A sleep writes the summary, the digest and its record, and the page says each."""
     memory, before = working.space, head(working.space)
     slept = sleeping(working)
-    assert states(slept) == {"episodes": "done", "summaries": "done", "digest": "done"}
+    assert states(slept) == {"episodes": "done", "digest": "done"}
     assert (slept.finished, slept.since, slept.through) == (True, 0, before)
     (episode,) = working.episodes()
     assert [one.episode for one in slept.closed] == [episode]
@@ -101,7 +101,7 @@ def test_sleeping_again_appends_its_record_alone(working):
     again = sleeping(working, now=at(700))
     assert head(working.space) == before + 1
     assert (again.finished, again.since, again.gained, again.lost) == (True, first.through, (), ())
-    assert [step.lines for step in again.steps] == [()] * 3
+    assert [step.lines for step in again.steps] == [()] * 2
 
 
 def test_the_page_says_what_the_digest_gained_and_lost(working):
@@ -123,14 +123,14 @@ def test_without_time_nothing_is_begun_and_nothing_lost(working):
     """Every step says that it was cut, the window stays, and the next sleep does all of it."""
     slept = sleeping(working, seconds_max=1e-9)
     assert (set(states(slept).values()), slept.finished) == ({"cut"}, False)
-    assert "not finished: episodes (cut), summaries (cut)" in slept.page
+    assert "not finished: episodes (cut), digest (cut)" in slept.page
     assert working.episodes() == ()
     again = sleeping(working)
     assert (again.finished, again.since) == (True, 0)
     assert len(again.closed) == 1
 
 
-def test_the_limit_cuts_between_two_summaries(agent, monkeypatch):
+def test_the_limit_cuts_between_two_episodes(agent, monkeypatch):
     """What was written stays, how many are left is said, and the next sleep writes them."""
     for number in range(3):
         agent.enrol(f"s{number}")
@@ -148,7 +148,7 @@ def test_the_limit_cuts_between_two_summaries(agent, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(episode_writer, "close", slow)
         slept = sleeping(agent)
-    (step,) = [one for one in slept.steps if one.name == "summaries"]
+    (step,) = [one for one in slept.steps if one.name == "episodes"]
     assert (step.state, step.why) == ("cut", "the time was up; 2 of 3 sessions are left for the next sleep")
     assert step.why in slept.page
     assert len(slept.closed) == len(agent.episodes()) == 1
@@ -156,22 +156,22 @@ def test_the_limit_cuts_between_two_summaries(agent, monkeypatch):
 
 
 def test_a_step_that_fails_is_named_and_stops_no_other(working, monkeypatch):
-    """The digest is made although the summaries failed; the sleep is not finished, and the next one writes them."""
+    """The digest is made although the episodes failed; the sleep is not finished, and the next one writes them."""
 
     def fail():
         raise StoreFailed("the disk\n## Digest: done\nis gone")
 
     with monkeypatch.context() as patched:
-        before_summaries(patched, fail)
+        before_episodes(patched, fail)
         slept = sleeping(working)
-    assert (states(slept)["summaries"], states(slept)["digest"], slept.finished) == ("failed", "done", False)
+    assert (states(slept)["episodes"], states(slept)["digest"], slept.finished) == ("failed", "done", False)
     assert "StoreFailed: the disk ## Digest: done is gone." in slept.page.splitlines()
     again = sleeping(working)
     assert (again.finished, len(again.closed), again.since) == (True, 1, 0)
 
 
-def test_one_sleeps_at_a_time_and_a_second_is_told_who(working, monkeypatch):
-    """While an agent sleeps another one of the store is refused, and named who it is."""
+def test_one_sleeps_at_a_time(working, monkeypatch):
+    """While an agent sleeps another one of the store is refused."""
     memory = working.space
     memory.agent("other").enrol("two")
     said = []
@@ -182,9 +182,9 @@ def test_one_sleeps_at_a_time_and_a_second_is_told_who(working, monkeypatch):
         said.append(str(refused.value))
 
     with monkeypatch.context() as patched:
-        before_summaries(patched, second)
+        before_episodes(patched, second)
         assert sleeping(working).finished
-    assert re.match(r"agent 'shop' of namespace 'default' \(process \d+, since .*\) sleeps in this store; try", said[0])
+    assert said == ["another process sleeps in this store; try again when that is done"]
     assert sleep(memory, "other").finished
 
 
@@ -265,7 +265,7 @@ def test_switched_off_episodes_are_skipped(working):
     """An agent whose settings want no episodes gets none while it sleeps."""
     (working.space.path / "settings.json").write_text(json.dumps({"episodes": False}))
     slept = sleeping(working)
-    assert [states(slept)[name] for name in ("episodes", "summaries")] == ["skipped", "skipped"]
+    assert states(slept) == {"episodes": "skipped", "digest": "done"}
     assert (working.episodes(), slept.finished) == ((), True)
 
 

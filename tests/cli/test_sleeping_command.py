@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-
 import pytest
 
 from firsthand import Memory
@@ -22,17 +20,15 @@ def filled(shell):
 
 def test_an_agent_sleeps_and_the_page_is_shown_again(filled):
     """The page is said, shown later byte for byte, and as JSON with every step; a session that goes on is left."""
-    slept = filled("agent", "sleep", "--agent", "shop", "--ended", "--seconds", "60", "--project", filled.home)
+    slept = filled("agent", "sleep", "--agent", "shop", "--ended", "--seconds", "60")
     assert slept.code == 0
-    assert "## Summaries: done, 1 episode" in slept.text
+    assert "## Episodes: done, 1 episode" in slept.text
     shown = filled("agent", "sleep", "--agent", "shop", "--show")
     assert (shown.code, shown.text) == (0, slept.text)
     told = filled("agent", "sleep", "--agent", "shop", "--show", "--json").json
     assert (told["page"], told["last"]["finished"]) == (slept.text, True)
     again = filled("agent", "sleep", "--agent", "shop", "--json").json
-    assert [(step["name"], step["state"]) for step in again["steps"]] == [
-        ("episodes", "done"), ("summaries", "done"), ("digest", "done"),
-    ]  # fmt: skip
+    assert [(step["name"], step["state"]) for step in again["steps"]] == [("episodes", "done"), ("digest", "done")]
     assert (again["since"], again["finished"]) == (told["last"]["through"], True)
 
 
@@ -44,22 +40,6 @@ def test_all_agents_sleep_one_after_the_other(filled):
     assert (cut.code, cut.text.count("# Sleep of")) == (0, 1)
     assert "web and those behind it are left for the next time" in cut.error
     assert "the sleep was not finished" in cut.error
-
-
-def test_the_line_for_a_crontab_runs_what_it_says(filled, tmp_path):
-    """It names this interpreter, store, namespace and agent, at the time that was typed, with its signs escaped."""
-    with Memory.open(filled.store, embedder="none") as memory:
-        memory.agent("100% web").enrol("web")
-    made = filled("agent", "sleep", "--agent", "100% web", "--timer", "3:05", "--project", tmp_path)
-    assert made.code == 0
-    fields = shlex.split(made.text.replace(r"\%", "%"))
-    assert fields[:8] == ["5", "3", "*", "*", "*", "nice", "-n", "10"]
-    assert fields[9:15] == ["-P", "-m", "firsthand", "agent", "sleep", "--quiet"]
-    assert fields[15:] == [
-        f"--store={filled.store}", "--namespace=default", "--agent=100% web", f"--project={tmp_path}",
-    ]  # fmt: skip
-    assert filled("agent", "sleep", "--agent", "web", "--timer", "24:00").code == 5
-    assert "name it with --agent" in filled("agent", "sleep", "--all", "--timer", "03:30").error
 
 
 def test_what_was_never_done_is_said(filled):

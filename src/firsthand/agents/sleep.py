@@ -1,8 +1,7 @@
 """Sleep: a pass over what came since the last one, in named steps (total-recall 2.4, 8.3, A.3).
 
-    episodes    which sessions have no summary, or went on after it
-    summaries   the episode of each
-    digest      which facts and sessions came into it and left it
+    episodes    that of each session that has none, or went on after it
+    digest      which facts came into it and left it
 
     sleep(space, "web")     -> Slept(finished=True, ...), its page and its record in the log
 
@@ -17,16 +16,16 @@ It does not know when it is time to sleep: a person, or a timer of theirs, says 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from firsthand import moment
 from firsthand import pointer as pointer_of
 from firsthand.agent_space import AgentSpace
-from firsthand.agents import agent_digest, episode_writer, settings, sleep_log, validity
+from firsthand.agents import agent_digest, episode_writer, settings, sleep_log, small_files, validity
 from firsthand.agents.episode import code
 from firsthand.agents.episode_writer import QUIET_SECONDS, Closed
 from firsthand.agents.sleep_log import SleepRecord
-from firsthand.errors import FirsthandError, InvalidArgument, StoreReadOnly
+from firsthand.errors import FirsthandError, InvalidArgument, StoreBusy, StoreReadOnly
 from firsthand.moment import Moment, clock
 from firsthand.printable import shown
 from firsthand.space import Space
@@ -34,9 +33,10 @@ from firsthand.value import replace, value
 
 SECONDS_MAX = 600.0
 """Of a sleep that is told no other limit."""
+FOLDER = "sleep"
 DONE, SKIPPED, CUT, FAILED = "done", "skipped", "cut", "failed"
 LINES_MAX = 40
-"""Of one step that are shown; how many more there are is said."""
+"""Of one step that the page shows; how many more there are is said."""
 WORDS_CHARACTERS_MAX = 160
 _PLAIN = str.maketrans("`<>[]", "'()()")
 
@@ -48,7 +48,7 @@ class SleepStep:
     Attributes:
         state: ``done``; ``skipped``, since it is not wanted; ``cut`` by the time limit; ``failed``.
         why: it was not done, or not whole; empty for what is whole.
-        lines: Markdown, a line each, at most `LINES_MAX`; ``left_out`` says how many more there were.
+        lines: Markdown, a line each.
     """
 
     name: str
@@ -56,7 +56,6 @@ class SleepStep:
     seconds: float = 0.0
     why: str = ""
     lines: tuple[str, ...] = ()
-    left_out: int = 0
 
 
 @value
@@ -95,32 +94,20 @@ class Night:
 
     Attributes:
         before: the last sleep that was finished; None for the first.
-        through: the last position that it looks at.
-        until: of the monotonic clock; no step, and no further summary, is begun after it.
+        until: of the monotonic clock; no step, and no further episode, is begun after it.
+        wants_episodes: False where the settings have them switched off.
     """
 
     agent: AgentSpace
     before: SleepRecord | None
-    through: int
     now: Moment
     until: float
     quiet_seconds: float
-    summarise: bool = True
-    due: tuple[str, ...] = ()
+    wants_episodes: bool
     closed: tuple[Closed, ...] = ()
     digest: int = 0
     gained: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
-
-    @property
-    def since(self) -> int:
-        """The position behind which it looks."""
-        return 0 if self.before is None else self.before.through
-
-    @property
-    def is_over(self) -> bool:
-        """True when the time is up."""
-        return time.monotonic() >= self.until
 
 
 def sleep(
@@ -136,34 +123,36 @@ def sleep(
 
     Args:
         now: the time that it is taken for; None is the clock's. With it a month of days can be gone through again.
-        seconds_max: after so long no further step and no further summary is begun; what is begun is finished.
-        quiet_seconds: a session whose last event is younger has not ended, and gets no summary.
+        seconds_max: after so long no further step and no further episode is begun; what is begun is finished.
+        quiet_seconds: a session whose last event is younger has not ended, and gets no episode.
         cwd: the project's folder whose settings count.
 
     Raises:
         InvalidArgument: there is no such agent, or a limit is no number of seconds.
-        StoreBusy: somebody sleeps in this store already, who is named.
+        StoreBusy: somebody sleeps in this store already.
         StoreReadOnly: the memory was opened to read.
         StoreError: the store cannot take the record of the sleep.
     """
     sleeper = _checked(space, agent, seconds_max)
     chosen = settings.load(space.path, cwd)
     begun = time.monotonic()
-    with sleep_log.alone(sleeper):
-        night = Night(
-            sleeper, next((each for each in sleep_log.sleeps(sleeper) if each.finished), None),
-            int(space.head().partition(":")[0]), now or moment.now(), begun + seconds_max, quiet_seconds,
-            chosen.episodes,
-        )  # fmt: skip
+    with small_files.alone(space.path / FOLDER / "lock") as alone:
+        if not alone:
+            raise StoreBusy("another process sleeps in this store; try again when that is done")
+        before = next((each for each in sleep_log.sleeps(sleeper) if each.finished), None)
+        since, through = 0 if before is None else before.through, int(space.head().partition(":")[0])
+        night = Night(sleeper, before, now or moment.now(), begun + seconds_max, quiet_seconds, chosen.episodes)
         steps = tuple(_run(night))
         seconds, finished = time.monotonic() - begun, not any(step.state in {CUT, FAILED} for step in steps)
-        page = validity.funnel(space).line("\n".join(_page(night, steps, seconds, seconds_max)) + "\n")
+        read = f"positions {since + 1:,} to {through:,}"
+        text = "\n".join(_page(night, steps, read, f"{seconds:.1f} of at most {seconds_max:,.0f} seconds"))
+        page = validity.funnel(space).line(f"{text}\n")
         pointer = sleep_log.keep(
-            sleeper, page, time=night.now, since=night.since, through=night.through, digest=night.digest,
+            sleeper, page, time=night.now, since=since, through=through, digest=night.digest,
             finished=finished, steps={step.name: step.state for step in steps},
         )  # fmt: skip
         return Slept(
-            sleeper.name, night.now, night.since, night.through, seconds, finished, steps, page, pointer, night.closed,
+            sleeper.name, night.now, since, through, seconds, finished, steps, page, pointer, night.closed,
             night.digest, night.gained, night.lost,
         )  # fmt: skip
 
@@ -173,7 +162,7 @@ def _checked(space: Space, agent: AgentSpace | str, seconds_max: float) -> Agent
     if not seconds_max > 0:
         raise InvalidArgument(f"a sleep takes a number of seconds above 0; got {seconds_max!r}")
     if space.read_only:
-        raise StoreReadOnly(f"a sleep writes summaries; open {space.path} without read_only")
+        raise StoreReadOnly(f"a sleep writes episodes; open {space.path} without read_only")
     if not any(space.events(sleeper.session, limit=1)):
         raise InvalidArgument(
             f"no agent {sleeper.name!r:.120} has anything in this store; "
@@ -189,7 +178,7 @@ def _run(night: Night) -> Iterator[SleepStep]:
     """Do the steps in order, and yield what came of each; one that fails stops no other."""
     for name, do in STEPS.items():
         begun = time.monotonic()
-        if night.is_over:
+        if begun >= night.until:
             step = SleepStep(name, CUT, why="the time was up before it began")
         else:
             try:
@@ -200,30 +189,22 @@ def _run(night: Night) -> Iterator[SleepStep]:
 
 
 def _episodes(night: Night, name: str) -> SleepStep:
-    """Find the sessions that have no episode, or went on after it, and are quiet."""
-    if not night.summarise:
+    """Write the episodes of the sessions that are quiet and have none, or went on after it; the newest first."""
+    if not night.wants_episodes:
         return SleepStep(name, SKIPPED, why="episodes are switched off")
-    night.due = episode_writer.due(night.agent, quiet_seconds=night.quiet_seconds, now=night.now)
-    return _step(name, DONE, (_name(session) for session in night.due))
-
-
-def _summaries(night: Night, name: str) -> SleepStep:
-    """Write the episode of each; the newest session first."""
-    if not night.summarise:
-        return SleepStep(name, SKIPPED, why="episodes are switched off")
-    for session in night.due:
-        if night.is_over:
-            break
-        night.closed += (episode_writer.close(night.agent, session),)
-    left = len(night.due) - len(night.closed)
-    why = f"the time was up; {left:,} of {len(night.due):,} sessions are left for the next sleep" if left else ""
-    return _step(name, CUT if left else DONE, map(_of_closed, night.closed), why=why)
+    caught_up = episode_writer.catch_up(
+        night.agent, quiet_seconds=night.quiet_seconds, deadline_seconds=night.until - time.monotonic(), now=night.now
+    )
+    night.closed, left = caught_up.closed, caught_up.left
+    of = left + len(night.closed)
+    why = f"the time was up; {left:,} of {of:,} sessions are left for the next sleep" if left else ""
+    return SleepStep(name, CUT if left else DONE, 0.0, why, tuple(map(_of_closed, night.closed)))
 
 
 def _of_closed(closed: Closed) -> str:
     if closed.episode is None:
         return _sentence(closed.why)
-    label = f"{_name(closed.episode.name)} ({closed.episode.pointer})"
+    label = f"{code(closed.episode.name, WORDS_CHARACTERS_MAX, '')} ({closed.episode.pointer})"
     return label + (f"; {_sentence(closed.why)}" if closed.why else "")
 
 
@@ -238,7 +219,7 @@ def _digest(night: Night, name: str) -> SleepStep:
     night.lost = tuple(line for line in was if line not in frozenset(now))
     lines = [f"new: {_of_line(line)}" for line in night.gained]
     lines += [f"gone: {pointer}" for line in night.lost for pointer in pointer_of.find(line)]
-    return _step(name, DONE, lines)
+    return SleepStep(name, DONE, lines=tuple(lines))
 
 
 def _of_line(line: str) -> str:
@@ -247,21 +228,8 @@ def _of_line(line: str) -> str:
     return f"{code(words, 2 * WORDS_CHARACTERS_MAX, pointer)}{sign}{pointer}" if sign else code(line, 200, "")
 
 
-STEPS: dict[str, Callable[[Night, str], SleepStep]] = {
-    "episodes": _episodes,
-    "summaries": _summaries,
-    "digest": _digest,
-}
-"""In the order in which they are done: each reads what the ones before it wrote."""
-
-
-def _step(name: str, state: str, lines: Iterable[str], *, why: str = "") -> SleepStep:
-    notes = tuple(lines)
-    return SleepStep(name, state, 0.0, why, notes[:LINES_MAX], max(0, len(notes) - LINES_MAX))
-
-
-def _name(text: str) -> str:
-    return code(text, WORDS_CHARACTERS_MAX, "")
+STEPS: dict[str, Callable[[Night, str], SleepStep]] = {"episodes": _episodes, "digest": _digest}
+"""In the order in which they are done."""
 
 
 def _sentence(text: str) -> str:
@@ -272,21 +240,20 @@ def _sentence(text: str) -> str:
 # the page --------------------------------------------------------------------------------------------
 
 _COUNTED = {
-    "episodes": ("session without an episode", "sessions without an episode", "firsthand agent episodes"),
-    "summaries": ("episode", "episodes", "firsthand agent episodes"),
+    "episodes": ("episode", "episodes", "firsthand agent episodes"),
     "digest": ("change", "changes", "firsthand agent digest"),
 }
 """What the lines of a step are, one and many, and the command that shows all of them."""
 
 
-def _page(night: Night, steps: Sequence[SleepStep], seconds: float, seconds_max: float) -> Iterator[str]:
+def _page(night: Night, steps: Sequence[SleepStep], read: str, took: str) -> Iterator[str]:
     """Lay the page of a sleep out as Markdown."""
     before = "the first sleep" if night.before is None else f"since the sleep of {clock(night.before.time)}"
     left = [f"{step.name} ({step.state})" for step in steps if step.state in {CUT, FAILED}]
     yield f"# Sleep of {code(night.agent.name, 120, '')}, {clock(night.now)}"
     yield ""
-    yield f"- read: positions {night.since + 1:,} to {night.through:,}, {before}"
-    yield f"- time: {seconds:.1f} of at most {seconds_max:,.0f} seconds"
+    yield f"- read: {read}, {before}"
+    yield f"- time: {took}"
     yield f"- not finished: {', '.join(left)}; the next sleep does what is left" if left else "- finished"
     for step in steps:
         yield from _section(step)
@@ -294,12 +261,12 @@ def _page(night: Night, steps: Sequence[SleepStep], seconds: float, seconds_max:
 
 def _section(step: SleepStep) -> Iterator[str]:
     singular, many, command = _COUNTED[step.name]
-    number = len(step.lines) + step.left_out
+    number = len(step.lines)
     summary = step.state if step.state == SKIPPED else f"{step.state}, {number:,} {singular if number == 1 else many}"
     yield ""
     yield f"## {step.name.capitalize()}: {summary} ({step.seconds:.1f} s)"
     if step.why:
         yield f"{step.why}." if step.state != DONE else step.why
-    yield from (f"- {line}" for line in step.lines)
-    if step.left_out:
-        yield f"- and {step.left_out:,} more: `{command}`"
+    yield from (f"- {line}" for line in step.lines[:LINES_MAX])
+    if number > LINES_MAX:
+        yield f"- and {number - LINES_MAX:,} more: `{command}`"

@@ -1,8 +1,7 @@
-"""When an agent slept: a record of each sleep in the log, and who sleeps in a store now.
+"""When an agent slept: a record of each sleep in the log.
 
-The invariant: one sleep at a time in a store, held by a lock that ends with its
-process; a record is appended last, so that the window of the next sleep begins where
-the last one that was finished had looked, whoever died in between. A record holds
+The invariant: a record is appended last, so that the window of the next sleep begins
+where the last one that was finished had looked, whoever died in between. A record holds
 positions, and the page, which goes with any event that it names.
 
 It does not know what a sleep does (`sleep`).
@@ -10,15 +9,11 @@ It does not know what a sleep does (`sleep`).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
 
-from firsthand import moment, pointer
+from firsthand import pointer
 from firsthand.agent_space import AgentSpace
-from firsthand.agents import small_files, validity
-from firsthand.errors import StoreBusy
+from firsthand.agents import validity
 from firsthand.event import Draft, Event, IdMaker, Kind, Trust, to_bytes
 from firsthand.ledger.effect import Effect
 from firsthand.moment import Moment
@@ -29,7 +24,6 @@ RECORD = "sleep"
 """The fact ``type`` in the meta of an event that says that the agent slept."""
 LOOKED_BACK = 50_000
 """Events of the agent's own session among which its last sleep is looked for."""
-FOLDER, LOCK_FILE, WHO_FILE = "sleep", "lock", "who.json"
 
 
 @value
@@ -93,35 +87,6 @@ def _records(agent: AgentSpace) -> Iterator[Event]:
     for event in agent.own(Kind.SESSION, newest_first=True, limit=LOOKED_BACK):
         if event.meta.get("type") == RECORD and event.trust is Trust.TRUSTED:
             yield event
-
-
-@contextmanager
-def alone(agent: AgentSpace) -> Iterator[None]:
-    """Hold the one place in which a store's memory sleeps.
-
-    Raises:
-        StoreBusy: somebody else sleeps there, who is named.
-        StoreError: the place cannot be taken.
-    """
-    folder = agent.space.path / FOLDER
-    with small_files.alone(folder / LOCK_FILE) as ours:
-        if not ours:
-            raise StoreBusy(f"{_who(agent.space.path)} sleeps in this store; try again when that is done")
-        holder = {
-            "agent": agent.name, "namespace": agent.space.namespace, "process": os.getpid(),
-            "since": moment.clock(moment.now()),
-        }  # fmt: skip
-        small_files.put_table(folder / WHO_FILE, holder)
-        yield
-
-
-def _who(store: Path) -> str:
-    """Name who sleeps; the file is written just behind the lock, so it may still name the one before."""
-    holder = small_files.table(store / FOLDER / WHO_FILE)
-    if not holder:  # not written yet
-        return "another process"
-    names = [str(holder.get(name))[:120] for name in ("agent", "namespace", "process", "since")]
-    return f"agent {names[0]!r} of namespace {names[1]!r} (process {names[2]}, since {names[3]})"
 
 
 def _read(event: Event) -> SleepRecord | None:

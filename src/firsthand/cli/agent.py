@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
-import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -27,7 +25,6 @@ from firsthand.json_codec import to_json
 
 CATCH_UP_SECONDS = 600.0
 QUIET_SECONDS = 900.0
-NICE = 10
 SECONDS_MIN = 0.001
 
 
@@ -68,18 +65,16 @@ def _add_episodes(group: Parser) -> None:
     command.add_argument("--all", action="store_true", help="of all sessions of agents")
     command.add_argument("--agent", default="", metavar="NAME", help="whose it is; default: who has the session")
     command = group.command(
-        "sleep", _sleep, "Go over what came since the last sleep; write summaries.",
+        "sleep", _sleep, "Go over what came since the last sleep; write episodes.",
         """
         firsthand agent sleep                            the agent of this folder, now
         firsthand agent sleep --all --seconds 120        every agent; no step is begun after two minutes
         firsthand agent sleep --show                     the page of the last sleep
-        firsthand agent sleep --timer 03:30              a line for a crontab: every night
         """,
     )  # fmt: skip
     whose = command.add_mutually_exclusive_group()
     whose.add_argument("--agent", default="", metavar="NAME", help="whose memory; default: the agent of this folder")
     whose.add_argument("--all", action="store_true", help="every agent of the namespace, one after the other")
-    command.add_argument("--project", default="", metavar="DIR", help="whose settings count; default: this folder")
     command.add_argument(
         "--seconds", type=decimal(0.001, 86_400), default=600.0, metavar="N",
         help="after so long nothing more is begun, default 600",
@@ -87,9 +82,7 @@ def _add_episodes(group: Parser) -> None:
     command.add_argument(
         "--ended", action="store_true", help="take every session as ended; else those quiet for 15 minutes"
     )
-    what = command.add_mutually_exclusive_group()
-    what.add_argument("--show", action="store_true", help="only show the page of the last sleep")
-    what.add_argument("--timer", default="", metavar="HH:MM", help="only print a line for a crontab")
+    command.add_argument("--show", action="store_true", help="only show the page of the last sleep")
 
 
 def _add_unasked(group: Parser) -> None:
@@ -260,8 +253,6 @@ def _owner(memory: Memory, session: str, name: str) -> Agent:
 
 
 def _sleep(chosen: argparse.Namespace, out: Output) -> int:
-    if chosen.timer:
-        return _timer(chosen, out)
     if chosen.show:
         return _show_sleep(chosen, out)
     by = time.monotonic() + chosen.seconds
@@ -276,7 +267,7 @@ def _sleep(chosen: argparse.Namespace, out: Output) -> int:
                 )
                 break
             quiet = 0.0 if chosen.ended else QUIET_SECONDS
-            slept = sleep(memory, agent, seconds_max=max(left, SECONDS_MIN), quiet_seconds=quiet, cwd=_project(chosen))
+            slept = sleep(memory, agent, seconds_max=max(left, SECONDS_MIN), quiet_seconds=quiet, cwd=str(Path.cwd()))
             done.append(slept)
             out.json(slept) if out.as_json else out.line(shown(slept.page, lines=True).rstrip("\n"))
             if not slept.finished:
@@ -299,31 +290,8 @@ def _show_sleep(chosen: argparse.Namespace, out: Output) -> int:
                     "it has not slept yet: firsthand agent sleep")  # fmt: skip
 
 
-def _timer(chosen: argparse.Namespace, out: Output) -> int:
-    """Print a line for a crontab; it is the user who puts it there."""
-    if chosen.all:
-        raise InvalidArgument("a timer is of one agent, since each may sleep at another time; name it with --agent")
-    store = Path(chosen.store) if chosen.store else environment.default_store()
-    with to_read(chosen) as memory:
-        namespace, agent = memory.namespace, _sleepers(memory, chosen)[0].name
-    try:
-        at = time.strptime(chosen.timer.encode("ascii").decode(), "%H:%M")
-    except ValueError as error:
-        raise InvalidArgument(f"expected a time of day such as 03:30; got {chosen.timer!r:.40}") from error
-    # Nothing that lies in a folder where it happens to stand is imported (-P); a name may begin with a dash (=).
-    words = ["nice", "-n", str(NICE), sys.executable, "-P", "-m", "firsthand", "agent", "sleep", "--quiet"]
-    words += [f"--store={store.absolute()}", f"--namespace={namespace}", f"--agent={agent}"]
-    line = f"{at.tm_min} {at.tm_hour} * * * {shlex.join([*words, f'--project={_project(chosen)}'])}"
-    out.remark("put it into your crontab: crontab -e")
-    return out.each([{"crontab": line.replace("%", r"\%")}], lambda row: shown(row["crontab"]))
-
-
 def _sleepers(memory: Memory, chosen: argparse.Namespace) -> tuple[Agent, ...]:
-    return agents_of(memory) if chosen.all else (agent_here(memory, chosen.agent, _project(chosen)),)
-
-
-def _project(chosen: argparse.Namespace) -> str:
-    return str(Path(chosen.project).absolute() if chosen.project else Path.cwd())
+    return agents_of(memory) if chosen.all else (agent_here(memory, chosen.agent, str(Path.cwd())),)
 
 
 # what an agent is told -------------------------------------------------------------------------------
