@@ -127,7 +127,7 @@ def test_a_clone_reads_no_other_projects_memory_and_its_file_is_not_repeated(mem
 
 
 def test_a_session_that_is_not_recorded_is_reminded_once(memory, tmp_path):
-    """With recording off the log has nothing of the session, what was shown is not shown again, and its end forgets."""
+    """With recording off the log has nothing of the session, and what was shown is not shown again."""
     first_session(memory, tmp_path)
     second = Claude(memory, tmp_path, 2)
     settings.switch(settings.user_file(memory.path), "record", on=False, project=second.cwd)
@@ -135,10 +135,8 @@ def test_a_session_that_is_not_recorded_is_reminded_once(memory, tmp_path):
     assert "48213" in second.prompt(ASKED)
     assert "48213" not in second.prompt(f"so tell me: {ASKED}")
     assert "48213" in second.context("SessionStart", source="compact") + second.prompt(f"again then: {ASKED}")
-    (kept,) = [path for path in (memory.path / "hooks" / "known").iterdir() if second.session in path.read_text()]
-    assert "Zanzibar" not in kept.read_text()
     second.fire("SessionEnd", reason="other")
-    assert not kept.exists()
+    assert not any(second.session in path.read_text() for path in (memory.path / "hooks" / "known").iterdir())
     assert memory.stats().events == before
 
 

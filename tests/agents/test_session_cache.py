@@ -9,7 +9,7 @@ from firsthand.value import replace
 
 def test_what_is_kept_of_a_session_comes_back_by_namespace(tmp_path):
     """A session of the same name in another namespace is another one."""
-    one = Known("agent", payloads=True, told=("a",), shown=("fh:x", "fh:y"))
+    one = Known("agent", payloads=True, told=("a",))
     session_cache.keep(tmp_path, "n", "s", one)
     assert session_cache.known(tmp_path, "n", "s") == one
     assert session_cache.known(tmp_path, "m", "s") == Known()
@@ -37,14 +37,3 @@ def test_a_file_of_another_version_says_nothing(tmp_path):
     for data in (b"", b"[]", b"{", b'{"agent": 1}'):
         path.write_bytes(data)
         assert session_cache.known(tmp_path, "n", "s") == Known()
-
-
-def test_what_was_shown_is_bounded_and_can_be_forgotten(tmp_path):
-    """The newest pointers are kept; a session that is forgotten leaves no file."""
-    session_cache.keep(
-        tmp_path, "n", "s", Known(shown=tuple(f"fh:{number}" for number in range(session_cache.SHOWN_MAX + 5)))
-    )
-    assert session_cache.known(tmp_path, "n", "s").shown[0] == "fh:5"
-    assert len(session_cache.known(tmp_path, "n", "s").shown) == session_cache.SHOWN_MAX
-    session_cache.forget(tmp_path, "n", "s")
-    assert list((tmp_path / "hooks" / "known").iterdir()) == []

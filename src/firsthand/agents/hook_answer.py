@@ -305,14 +305,14 @@ class _Hook:
 
     def _reply(self) -> HookReply:
         """Keep what is to be shown, then say it; a fault is told once a session."""
-        context, faults = self._blocks, self._told
-        if context and self._settings.record and not self._space.read_only:
+        context, faults, space = self._blocks, self._told, self._space
+        if context and self._settings.record and not space.read_only:
             written: list[bool] = []
             self._try("shown", lambda: written.append(self._keep()))
             if written == [False]:  # another hook has said it
                 context, faults = [], []
-        elif not self._settings.record and not self._space.read_only:
-            self._try("known", self._keep_unrecorded)
+        elif not self._settings.record:
+            injections.remember(space, self._session, self._call, self._shown.get("shown", ()))
         new = [fault for fault in (*self.faults, *self._waiting) if fault[:_TOLD_BY] not in self._known.told]
         speaks = self._call.event in (HookEvent.SESSION_START, HookEvent.PROMPT)
         if new and speaks:
@@ -320,21 +320,8 @@ class _Hook:
             faults = [*faults, self._funnel().line(f"firsthand: memory is degraded: {new[0]}")]
             context = [*context, self._funnel().sealed(degraded, "a message of firsthand")]
             self._known = replace(self._known, told=(*self._known.told, *(fault[:_TOLD_BY] for fault in new)))
-            self._try("known", self._write_known)
+            self._try("known", lambda: session_cache.keep(space.path, space.namespace, self._session, self._known))
         return HookReply(volunteer.joined(context), volunteer.joined(faults, "; "), self._output)
-
-    def _write_known(self) -> None:
-        session_cache.keep(self._space.path, self._space.namespace, self._session, self._known)
-
-    def _keep_unrecorded(self) -> None:
-        """Where nothing is recorded, keep pointers of what is shown in the session's small file, until its end."""
-        if self._call.event is HookEvent.SESSION_END:
-            session_cache.forget(self._space.path, self._space.namespace, self._session)
-            return
-        after = injections.unrecorded(self._known, self._call, self._shown.get("shown", ()))
-        if after != self._known:
-            self._known = after
-            self._write_known()
 
     def _keep(self) -> bool:
         shown = {**self._shown, "tokens": estimate(volunteer.joined(self._blocks))}

@@ -3,7 +3,7 @@
 They say what not to show again, let a call that comes twice be known (Cursor runs
 Claude's hooks too), and are what `doctor` reads. The invariant: what is shown is kept
 before it is shown, by exactly one of several hooks for the same thing. Of a session that
-the user does not let record there is no event: its pointers stand in `known` until it ends.
+the user does not let record there is no event: the server's handle remembers its pointers.
 """
 
 from __future__ import annotations
@@ -15,14 +15,12 @@ from hashlib import blake2s
 from typing import Any
 
 from firsthand import event
-from firsthand.agents import session_cache
 from firsthand.errors import IdConflict, Unresolvable
 from firsthand.event import Draft, Event, Kind, Trust
 from firsthand.hosts.hook import HookCall, HookEvent
 from firsthand.moment import Moment
 from firsthand.pointer import Pointer
 from firsthand.space import Space
-from firsthand.value import replace
 
 INJECTIONS_READ_MAX = 500
 SESSIONS_KEPT = 1_000
@@ -51,7 +49,7 @@ def shown(space: Space, session: str) -> frozenset[str]:
     if len(read_once) >= SESSIONS_KEPT:
         read_once.clear()
     read_once["shown", session] = (new[0].position if new else through, frozenset(pointers))
-    return frozenset(pointers.union(session_cache.known(space.path, space.namespace, session).shown))
+    return frozenset(pointers)
 
 
 def fields_of(event: Event) -> dict[str, Any]:
@@ -70,13 +68,11 @@ def left_window_before(space: Space, session: str) -> int | None:
     return None
 
 
-def unrecorded(before: session_cache.Known, call: HookCall, pointers: Iterable[str]) -> session_cache.Known:
-    """Add what a session that is not recorded is about to be shown to what is known of it.
-
-    Of two hooks that come at the very same moment both may show it: only the log decides between them.
-    """
+def remember(space: Space, session: str, call: HookCall, pointers: Iterable[str]) -> None:
+    """Note in this handle alone what a session that is not recorded is about to be shown: nothing of it is written."""
     anew = call.event is HookEvent.SESSION_START and call.source in ANEW
-    return replace(before, shown=tuple(dict.fromkeys([*(() if anew else before.shown), *pointers])))
+    through, before = space.read_once.get(("shown", session), (0, frozenset[str]()))
+    space.read_once["shown", session] = (through, frozenset(pointers).union(() if anew else before))
 
 
 def keep(space: Space, session: str, call: HookCall, fields: dict[str, Any], *, nonce: str, now: Moment) -> bool:

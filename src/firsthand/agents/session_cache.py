@@ -2,9 +2,7 @@
 
 A small file a session: without it the agent is found again by the folder, a fault is
 told once more, and a transcript that comes late is followed beside what hooks told. The
-invariants: a session stays the agent's with whom it began, also when it changes its
-folder; of a session that is not recorded the file holds pointers of what it was shown,
-none of its words, and goes with its end.
+invariant: a session stays the agent's with whom it began, also when it changes its folder.
 """
 
 from __future__ import annotations
@@ -18,8 +16,6 @@ from firsthand.value import value
 KNOWN_MAX = 5_000
 TOLD_MAX = 32
 """Faults, the newest: an older one is told again."""
-SHOWN_MAX = 200
-"""Pointers, the newest."""
 
 
 @value
@@ -30,21 +26,18 @@ class Known:
         agent: whose it is; empty while nothing is known.
         payloads: True when it is recorded from what the hooks are told, since it has no transcript.
         told: faults that the user was told of, by their first words.
-        shown: pointers of what was shown in its window, while it is not recorded; else the log says so.
     """
 
     agent: str = ""
     payloads: bool = False
     told: tuple[str, ...] = ()
-    shown: tuple[str, ...] = ()
 
 
 def known(store: Path, namespace: str, session: str) -> Known:
     """Read what is known of a session; nothing where the file says nothing that can be understood."""
     fields = small_files.table(_path(store, namespace, session))
     try:
-        faults, hits = tuple(map(str, fields["told"]))[-TOLD_MAX:], tuple(map(str, fields.get("shown", ())))
-        return Known(str(fields["agent"]), fields["payloads"] is True, faults, hits[-SHOWN_MAX:])
+        return Known(str(fields["agent"]), fields["payloads"] is True, tuple(map(str, fields["told"]))[-TOLD_MAX:])
     except (KeyError, TypeError):  # there is none, or another version's
         return Known()
 
@@ -58,18 +51,9 @@ def keep(store: Path, namespace: str, session: str, knowledge: Known) -> None:
     payloads = knowledge.payloads or known(store, namespace, session).payloads
     fields = {
         "session": session, "agent": knowledge.agent, "payloads": payloads,
-        "told": knowledge.told[-TOLD_MAX:], "shown": knowledge.shown[-SHOWN_MAX:],
+        "told": knowledge.told[-TOLD_MAX:],
     }  # fmt: skip
     small_files.put_table(_path(store, namespace, session), fields)
-
-
-def forget(store: Path, namespace: str, session: str) -> None:
-    """Forget a session.
-
-    Raises:
-        StoreError: its file cannot be removed.
-    """
-    small_files.remove(_path(store, namespace, session))
 
 
 def forget_told(store: Path) -> None:
