@@ -45,7 +45,6 @@ ENOUGH_EPISODES = 3
 LOW = 0.5
 """Of SRR and effective ATR: below it a name is more often missed than found."""
 _NOT_SEEN = ("written", "indexed", "retrievable")
-_DATED = re.compile(r"\A\d{4}-\d\d-\d\d-?")
 
 
 def findings(seen: Inside, measured: list[AgentHealth]) -> Iterator[Finding]:
@@ -146,15 +145,9 @@ def _lost(agent: AgentSpace, written: Sequence[Episode]) -> set[str]:
     return {episode.name for episode in written if positions.get(episode.name) in {None, *gone}}
 
 
-def question(name: str) -> str:
-    """Make the question of SRR from an episode's name: without date and extension, its joints as spaces."""
-    stem = _DATED.sub("", name.removesuffix(".md"))
-    return re.sub(r"[-_]+", " ", stem).strip() or name
-
-
 def _finds(agent: AgentSpace, episode: Episode, scope: Scope) -> bool:
     """Say whether an episode's name finds it, or the session that it is the record of, among the first that pass."""
-    answer = recall(agent.space, Query(question(episode.name), scope, hits_max=HITS_MAX))
+    answer = recall(agent.space, Query(episode.topic, scope, hits_max=HITS_MAX))
     pointer = str(episode.pointer)
     return passes(answer) and any(hit.pointer == pointer or hit.session == episode.session for hit in answer.hits)
 
@@ -183,7 +176,7 @@ def _contradiction(agent: AgentSpace) -> Rate:
 
 def _older_first(agent: AgentSpace, key: str, newest_first: Sequence[Event]) -> bool:
     """Say whether a superseded version of a file is recalled above its current one."""
-    text = f"{question(Path(key).stem)} {newest_first[0].text[:MESSAGE_CHARACTERS_MAX]}"
+    text = f"{re.sub(r'[-_]+', ' ', Path(key).stem)} {newest_first[0].text[:MESSAGE_CHARACTERS_MAX]}"
     answer = recall(agent.space, Query(text, Scope((agent.session,)), hits_max=HITS_MAX))
     pointers = [version.pointer for version in newest_first]
     first = next((hit.pointer for hit in answer.hits if hit.pointer in pointers), pointers[0])

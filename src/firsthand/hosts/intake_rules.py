@@ -149,7 +149,7 @@ class CaptureRules:
                 own.update(sorts)
                 if sorts:
                     changed = clean.encode("utf-8", "surrogateescape")
-                    raw, content = _replaced(raw, content, changed), changed
+                    raw, content = rewritten(raw, content, changed), changed
             clean_meta = {**meta, REDACTED: dict(own)} if own else meta
             drafts.append(replace(self._named(draft), content=content, meta=clean_meta))
             counts.update(own)
@@ -205,7 +205,7 @@ def _texts(thing: Any) -> Iterable[str]:
             waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
 
 
-def _replaced(raw: bytes, old: bytes, new: bytes) -> bytes:
+def rewritten(raw: bytes, old: bytes, new: bytes) -> bytes:
     """Write another content wherever one stands in a record, in each spelling."""
     for spelling in SPELLINGS:
         try:

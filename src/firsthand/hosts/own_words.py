@@ -12,7 +12,8 @@ import re
 
 from firsthand.event import Draft
 from firsthand.fence import Unfenced, unwrap
-from firsthand.record import SPELLINGS, Record, make, spell
+from firsthand.hosts.intake_rules import rewritten
+from firsthand.record import Record, make
 from firsthand.value import replace
 
 _HINT = re.compile(rb"firsthand [0-9a-f]{32}: ")
@@ -34,7 +35,8 @@ def unfenced(record: Record, key: bytes) -> Record:
     for draft, rest in zip(record.drafts, rests, strict=True):
         if rest.marks:
             content = _bytes(rest.text)
-            raw = _replaced(raw, draft, content)
+            assert isinstance(draft.content, bytes), "what is streamed is looked for no marks"
+            raw = rewritten(raw, draft.content, content)
             if not rest.only:
                 left.append(replace(draft, content=content, meta={**draft.meta, "unfenced": len(rest.marks)}))
         else:
@@ -61,15 +63,3 @@ def _text(data: bytes) -> str:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
-
-
-def _replaced(raw: bytes, draft: Draft, content: bytes) -> bytes:
-    """Write another content wherever a draft's content stands in the record."""
-    assert isinstance(draft.content, bytes)
-    for spelling in SPELLINGS:
-        try:
-            old, new = spell(draft.content, spelling), spell(content, spelling)
-        except ValueError:  # no text cannot stand there in a spelling of texts
-            continue
-        raw = raw.replace(old, new)
-    return raw
