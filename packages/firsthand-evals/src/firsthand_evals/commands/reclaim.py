@@ -30,6 +30,7 @@ from firsthand_evals import pages, registry
 from firsthand_evals.commands.experiments import can_be_written, folder_kept, progress
 from firsthand_evals.models import Cap, Price, named, price_of
 from firsthand_evals.reclaim import (
+    acceptance,
     experiments,
     figures,
     files,
@@ -158,9 +159,10 @@ def _report(asked: _Asked, found: Sequence[Item], chosen: argparse.Namespace) ->
         ("sessions of a chain", ", ".join(map(str, chosen.hops)) or "as in the paper"),
         ("at least", f"{least:g} of the items"), ("date", str(moment.now())[:10]), ("firsthand", __version__),
     )  # fmt: skip
+    cases = {items.key(case, asked.reader): case for case in asked.cases}
     return Report(
-        tuple(found), made, requirements.requirements(found, made, asked.names, least), checks, asked.names,
-        {items.key(case, asked.reader): case for case in asked.cases}, about,
+        tuple(found), made, requirements.requirements(found, made, asked.names, least), checks, asked.names, cases,
+        about, acceptance.acceptances(found, cases, asked.names),
     )  # fmt: skip
 
 
@@ -170,6 +172,8 @@ def _show(report: Report, out: Output) -> None:
             out.json({"item": asdict(item)})
         for table in report.tables:
             out.json({"table": tables.as_json(table)})
+        for judged in report.acceptances:
+            out.json({"acceptance": asdict(judged)})
         for requirement in report.requirements:
             out.json({"requirement": {**asdict(requirement), "broken": [one.key for one in requirement.broken]}})
         for check in report.checks:
@@ -186,6 +190,9 @@ def _show(report: Report, out: Output) -> None:
         broken = sum(not requirement.held for requirement in own)
         out.line(f"{shown(name)}: brought back {figures.figure(cell, 'reclaim')} of n = {cell.n:,} items; new wrong "
                  f"values {cell.silent}; {broken} of {len(own)} requirements not met")  # fmt: skip
+        for judged in report.acceptances:
+            if judged.memory == name:
+                out.line(f"  {judged}")
         if cell.failed.hits:
             out.warn(f"{shown(name)} failed in {cell.failed.hits:,} of {cell.n:,} items:")
         for fault in list(

@@ -182,6 +182,8 @@ def tables_of(items: Iterable[Item]) -> tuple[Table, ...]:
 def _table(experiment: Experiment, items: Sequence[Item]) -> Table:
     counted = [item for item in items if experiment.name != "endogenous" or item.attractor not in {"", item.answer}]
     cells = tables.cells(counted, experiment.by) if counted else ()
+    unread = "malformed" if any(cell.malformed.hits for cell in cells) else ""  # a row of zeros would hide them
+    columns = tuple(filter(None, (*experiment.columns, unread)))
     pairs = [pair for compared in experiment.compared for pair in compared.pairs(counted)]
     remark = experiment.remark
     if experiment.name == "endogenous":
@@ -191,7 +193,7 @@ def _table(experiment: Experiment, items: Sequence[Item]) -> Table:
         shares = sorted(cell.recovered.share or 0.0 for cell in cells)
         remark = f"spread {shares[-1] - shares[0]:.2f} over {len(cells)} wordings, n = {cells[0].n} each"
     return Table(
-        experiment.name, experiment.where, experiment.by, experiment.columns, cells, tuple(pairs),
+        experiment.name, experiment.where, experiment.by, columns, cells, tuple(pairs),
         (remark,) if remark else (),
     )  # fmt: skip
 

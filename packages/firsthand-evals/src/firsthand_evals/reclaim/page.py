@@ -15,12 +15,14 @@ from firsthand.value import value
 from firsthand_evals import pages
 from firsthand_evals.pages import Fold, Judged, Page, Section
 from firsthand_evals.reclaim import figures, scoring
+from firsthand_evals.reclaim.acceptance import Acceptance
 from firsthand_evals.reclaim.figures import ABOUT, HEADS, figure, pair_line, scores
 from firsthand_evals.reclaim.items import Case, Item, sha256
 from firsthand_evals.reclaim.requirements import Requirement
 from firsthand_evals.reclaim.tables import Cell, Table
 from firsthand_evals.reclaim.validators import Check
 
+JUDGED = ("memory", "judged before use by", "let through", "wrong of these", "wrong of all")
 ITEMS_MAX, ITEMS_OF_A_CELL_MAX = 60, 3
 TEXT_CHARACTERS_MAX = 6_000
 PROBLEMS_MIN = 2
@@ -35,6 +37,7 @@ class Report:
         names: the memories under test; other memories of the items are there to be compared with.
         cases: by the key of their items; of the failing ones the session is shown.
         about: parameters of the run, as pairs of words.
+        acceptances: what a check before use lets through of each memory, and how much of that is wrong.
     """
 
     items: tuple[Item, ...]
@@ -44,6 +47,7 @@ class Report:
     names: tuple[str, ...]
     cases: Mapping[str, Case]
     about: tuple[tuple[str, str], ...]
+    acceptances: tuple[Acceptance, ...] = ()
 
 
 def page(report: Report) -> Page:
@@ -98,7 +102,11 @@ def _scores(report: Report) -> Section:
         remarks += [f"{name}: the probe says {regimes}"] if regimes else []
         rows.append((name, f"{cell.n:,}", f"{cell.problems:,}", *shares, f"{cell.over:,}",
                      f"{sum(not requirement.held for requirement in own)} of {len(own)}"))  # fmt: skip
-    return Section("All items", tables=[pages.Table(heads, rows)] if rows else (), remarks=remarks)
+    judged = [
+        (it.memory, it.judge, str(it.coverage), str(it.risk), str(it.taken)) for it in report.acceptances
+    ]  # fmt: skip
+    found = [pages.Table(heads, rows), pages.Table(JUDGED, judged)]
+    return Section("All items", tables=[table for table in found if table.rows], remarks=remarks)
 
 
 def _section(table: Table, names: Sequence[str]) -> Section:
