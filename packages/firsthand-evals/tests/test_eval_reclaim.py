@@ -230,7 +230,7 @@ def test_many_experiments_are_told_in_a_line_each(said):
     told = [line.split(" (")[0] for line in found.lines if ": firsthand 1.00 (n = " in line]
     assert told == ["reclaim", "disposition", "completeness"]
     assert found.lines[-3].startswith("firsthand: brought back 1.00 ")
-        assert found.lines[-2].startswith("  the probe lets 1.000 ")
+    assert found.lines[-2].startswith("  the probe lets 1.000 ")
     assert found.code == 0
 
 
