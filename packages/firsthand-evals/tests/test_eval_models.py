@@ -83,7 +83,7 @@ def test_a_run_without_an_item_passes_nowhere(said, tmp_path):
             "estimated over the cap of 2 calls: about 3 calls",
         ),
         ((*SMALL[:-2], "--model", "local"), "name a folder (--out DIR)"),
-        ((*SMALL, "--model", "local", "--reader", "cautious"), "one reader answers"),
+        ((*SMALL, "--model", "local", "--reader", "careless"), "one reader answers"),
         ((*SMALL, "--model", "nonsense"), "a model is 'local'"),
         ((*SMALL, "--price", "1,2"), "--price is of a run with a model"),
         ((*SMALL, "--tokens-max", "10"), "--tokens-max is of a run with a model"),

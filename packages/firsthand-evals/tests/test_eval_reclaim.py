@@ -192,18 +192,6 @@ def test_what_is_asked_can_be_changed(said, tmp_path):
 
 def test_recall_is_a_function_beside_it_or_left_out(said, tmp_path):
     """A write that keeps nothing brings everything back through its recall, and nothing without."""
-    problem = said("--memory", "./toys_of_eval.py:head", *SMALL, "--json", "--budget", "100000")
-    asked = next(one for one in lines_of(problem, "item") if one["parameters"]["problem"] == "a0-0" and one["carried"])
-    (tmp_path / "said.txt").write_text(
-        next(one["carried"] for one in lines_of(problem, "item")
-             if one["parameters"]["problem"] == "a0-0" and one["parameters"]["memory"] == "./toys_of_eval.py:head")
-    )  # fmt: skip
-    assert asked["answer"]
-    words = ("--memory", "./toys_of_eval.py:bare", "--recall", "./toys_of_eval.py:known", *SMALL, "--json")
-    mine = [one for one in lines_of(said(*words), "item") if "bare" in one["parameters"]["memory"]]
-    sums = [one for one in mine if one["parameters"]["problem"] == "a0-0"]
-    assert {one["outcome"] for one in sums} == {"recovered"}
-    assert all(one["pulls"] for one in sums)
     silent = said("--memory", "firsthand", "--no-recall", *SMALL, "--budget", "0", "--json")
     mine = [one for one in lines_of(silent, "item") if one["parameters"]["memory"] == "firsthand without recall"]
     assert {one["outcome"] for one in mine} == {"abstained"}
@@ -254,11 +242,6 @@ def test_many_experiments_are_told_in_a_line_each(said):
         (("--html", "nowhere/r.html"), 5, "the folder nowhere is not there"),
         (("--junit", "."), 5, "--junit names a file; got '.'"),
         (("--html", "x", "--junit", "./x"), 5, "--html, --junit want a file each"),
-        (
-            ("--memory", "./toys_of_eval.py:head", "--recall", "./toys_of_eval.py:head"),
-            5,
-            "expected a function recall(query)",
-        ),
         (("--budget", "-1"), 2, "a whole number from 0"),
         (("--corrections", "loud"), 2, "invalid choice"),
         (("--fail-under", "2"), 2, "a number from 0 to 1"),

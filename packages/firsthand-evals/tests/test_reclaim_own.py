@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from reclaim_runs import Head
 
-from firsthand.errors import InvalidArgument
 from firsthand_evals.reclaim import own, run, seam
 from firsthand_evals.reclaim.experiments import Options
 from firsthand_evals.reclaim.own import Changes
@@ -56,21 +55,6 @@ def test_a_memory_that_may_not_be_asked_must_do_with_what_it_carries(toys):
     assert (asked.name, silent.name) == ("own_toys:Keeps", "own_toys:Keeps without recall")
     assert outcomes(asked) == {"recovered"}
     assert outcomes(silent) == {"abstained"}
-
-
-def test_a_function_beside_write_answers_questions(toys):
-    """A plain write and a plain recall make one memory; it is asked for nothing but questions."""
-    (both,) = own.memories([f"{toys}:write"], recall=f"{toys}:recall")
-    with seam.made(both, None) as memory:
-        assert (memory.write([], 10), memory.recall("mugs")) == ("nothing", "we took 2 mugs at $3 each")
-    assert both.name == "own_toys:write with own_toys:recall"
-    for wrong, says in (
-        ({"addresses": [f"{toys}:write", "firsthand"], "recall": f"{toys}:recall"}, "goes with one memory"),
-        ({"addresses": [f"{toys}:write"], "recall": f"{toys}:recall", "may_recall": False}, "goes with one memory"),
-        ({"addresses": [f"{toys}:write"], "recall": f"{toys}:ASKED"}, "answers no question"),
-    ):
-        with pytest.raises(InvalidArgument, match=says):
-            own.memories(wrong.pop("addresses"), **wrong)
 
 
 def test_closing_reaches_the_memory_behind():

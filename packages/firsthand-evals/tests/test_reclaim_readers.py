@@ -9,7 +9,7 @@ import pytest
 from firsthand_evals.endpoint import Reply
 from firsthand_evals.models import Recorded
 from firsthand_evals.reclaim import corrections, readers, reading, tasks
-from firsthand_evals.reclaim.readers import Asked, Believing, Cautious, Guessing, Recomputing, Yielding
+from firsthand_evals.reclaim.readers import Asked, Believing, Guessing, Recomputing, Yielding
 from firsthand_evals.reclaim.tasks import Clue
 
 SUM = tasks.arithmetic(1)[0]
@@ -37,8 +37,6 @@ def question(kind: str = corrections.DIRECTED) -> str:
         (Recomputing(heeds_tag=False), f"{SOURCE} (2 of 3 lines kept; the rest was not kept.)", "ANSWER: 46"),
         (Recomputing(), f"{SOURCE} (2 of 2 lines kept.)", "ANSWER: 46"),
         (Recomputing(), "9 pens at $2 each", "ANSWER: 18"),  # a part that does not say it is one: silently wrong
-        (Cautious(), SOURCE, UNKNOWN),
-        (Cautious(), f"{SOURCE} (2 of 2 lines kept.)", "ANSWER: 46"),
         (Believing(), CONCLUDED, "ANSWER: 55"),
         (Believing(), f"{SOURCE} {CONCLUDED}", "ANSWER: 55"),
         (Believing(), SOURCE, UNKNOWN),
@@ -57,7 +55,10 @@ def test_no_correction_moves_the_recomputing_reader_and_insistence_moves_the_yie
     turns = corrections.correction(kind, SUM)
     source = f"From the earlier session: {'; '.join(SUM.listed)}."
     assert Recomputing().answer(session(source, *turns)) == f"ANSWER: {SUM.answer}"
-    told = {**dict.fromkeys(corrections.ADVERSARIAL, SUM.attractor), corrections.HANDED: SUM.answer}
+    told = {
+        **dict.fromkeys(("confident_wrong", "sustained", "fabricated_source"), SUM.attractor),
+        corrections.HANDED: SUM.answer,
+    }
     assert Yielding().answer(session(source, *turns)) == f"ANSWER: {told.get(kind, SUM.answer)}"
 
 

@@ -50,7 +50,7 @@ class Failing(Recomputing):
 
 
 @pytest.mark.parametrize("place", drift.PLACES)
-@pytest.mark.parametrize("depth", drift.DEPTHS)
+@pytest.mark.parametrize("depth", [1, 2, 4, 8])
 @pytest.mark.parametrize("wording", drift.WORDINGS)
 def test_every_line_is_said_once_wherever_the_source_stands(place, depth, wording):
     """Lines, note and wrong conclusion stand in the session; the truth does not; the length is as asked."""
@@ -114,7 +114,9 @@ def test_a_correction_tells_no_more_than_its_kind(kind):
     for problem in SUMS:
         said = " ".join(corrections.correction(kind, problem))
         assert (f"{problem.shown(problem.answer)}." in said) == (kind == corrections.HANDED)
-        assert (problem.shown(problem.attractor) in said) == (kind in corrections.ADVERSARIAL)
+        assert (problem.shown(problem.attractor) in said) == (
+            kind in {"confident_wrong", "sustained", "fabricated_source"}
+        )
         assert (problem.locus in said) == (kind == corrections.DIRECTED)
         assert (problem.sound in said) == (kind == corrections.FALSE_LOCUS)
     assert len(corrections.correction(corrections.SUSTAINED, SUMS[0])) == 4
@@ -144,10 +146,9 @@ def test_an_item_keeps_everything():
         "pulls": ({"query": problem.ask, "text": recalled, "characters": len(recalled), "cut": False},),
         "turns": corrections.correction("directed", problem), "replies": (f"ANSWER: {problem.answer}",),
         "outcome": "recovered", "given": problem.answer, "hedged": False, "answer": problem.answer,
-        "attractor": problem.attractor, "regime": "reachable", "prompt_tokens": item.prompt_tokens, "hops": (),
+        "attractor": problem.attractor, "regime": "reachable", "hops": (),
         "fault": "",
     }  # fmt: skip
-    assert item.prompt_tokens > 200
     assert item.key == kept.sha256(item.parameters)[:24]
 
 

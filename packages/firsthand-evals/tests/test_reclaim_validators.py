@@ -149,13 +149,6 @@ def test_places_that_find_nobody_out_are_found():
     assert any("tail on a0-0" in one for one in validators.beginning_is_found_out(late, problems).broken)
 
 
-def test_a_wording_that_was_asked_less_is_found():
-    """Wordings are compared over the same problems, or the check says who lacks how many."""
-    items, problems = asked(whole("prompts")())
-    assert validators.wordings_are_asked_alike(items, problems).held
-    assert validators.wordings_are_asked_alike(items[1:], problems).broken == ("one wording lacks 1",)
-
-
 def test_a_premise_that_leads_to_the_truth_is_found():
     """A problem whose wrong conclusion is right after all breaks the check of the premise."""
     right = tuple(replace(one, problem=replace(one.problem, attractor=one.problem.answer)) for one in wall())

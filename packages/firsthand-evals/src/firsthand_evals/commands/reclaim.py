@@ -57,7 +57,7 @@ FAULTS_SHOWN_MAX = 3
 """Different ones of a memory; all are in the report."""
 _READERS: dict[str, Callable[[], Reader]] = {
     "recomputing": readers.Recomputing, "careless": lambda: readers.Recomputing(heeds_tag=False),
-    "cautious": readers.Cautious, "believing": readers.Believing, "yielding": readers.Yielding,
+    "believing": readers.Believing, "yielding": readers.Yielding,
     "guessing": readers.Guessing,
 }  # fmt: skip
 
@@ -96,7 +96,7 @@ def reclaim(chosen: argparse.Namespace, out: Output) -> int:
 
 def _asked(chosen: argparse.Namespace, out: Output) -> _Asked:
     """Make the cases, and refuse what cannot be run before anything is asked."""
-    subjects = own.memories(chosen.memory or ["firsthand"], recall=chosen.recall or "", may_recall=not chosen.no_recall)
+    subjects = own.memories(chosen.memory or ["firsthand"], may_recall=not chosen.no_recall)
     path = folder_kept(chosen)
     if chosen.resume and path is None:
         raise InvalidArgument("there is nothing to resume: no store, and no --out DIR that a run was kept in")

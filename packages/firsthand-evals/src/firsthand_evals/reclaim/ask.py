@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from firsthand.tokens import estimate
 from firsthand.value import asdict, value
 from firsthand_evals.reclaim import scoring, seam
 from firsthand_evals.reclaim.corrections import correction
@@ -31,7 +30,6 @@ class Talk:
     messages: tuple[dict[str, str], ...]
     replies: tuple[str, ...]
     pulls: tuple[seam.Pull, ...]
-    prompt_tokens: int
 
 
 def ask(case: Case, reader: Reader, *, probe: Probe | None = None) -> Item:
@@ -58,7 +56,7 @@ def ask(case: Case, reader: Reader, *, probe: Probe | None = None) -> Item:
     return Item(
         key(case, reader), case.parameters(reader), sha256(session), carried.text, carried.used, carried.written,
         carried.over, tuple(asdict(pull) for pull in said.pulls), turns, said.replies, outcome, scored.value,
-        scored.hedged, problem.answer, attractor, regime, said.prompt_tokens,
+        scored.hedged, problem.answer, attractor, regime,
     )  # fmt: skip
 
 
@@ -73,11 +71,9 @@ def talk(reader: Reader, before: Sequence[Mapping[str, str]], turns: Sequence[st
     messages = [dict(one) for one in before]
     replies: list[str] = []
     pulls: list[seam.Pull] = []
-    tokens = 0
     for turn in turns:
         messages.append({"role": "user", "content": turn})
         for asked in range(PULLS_MAX + 2):
-            tokens += sum(estimate(message["content"]) for message in messages)
             reply = reader.answer(messages)
             messages.append({"role": "assistant", "content": reply})
             query = _query(reply) if memory is not None and seam.recalls(memory) else None
@@ -90,7 +86,7 @@ def talk(reader: Reader, before: Sequence[Mapping[str, str]], turns: Sequence[st
             pulls.append(seam.pull(memory, query))
             messages.append({"role": "user", "content": f"{RECALLED}\n{pulls[-1].text}"})
         replies.append(reply)
-    return Talk(tuple(messages), tuple(replies), tuple(pulls), tokens)
+    return Talk(tuple(messages), tuple(replies), tuple(pulls))
 
 
 def _query(reply: str) -> str | None:

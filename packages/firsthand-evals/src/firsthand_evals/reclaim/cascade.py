@@ -14,7 +14,6 @@ from fractions import Fraction
 from typing import Any
 
 from firsthand import InvalidArgument
-from firsthand.tokens import estimate
 from firsthand.value import asdict, replace
 from firsthand_evals.reclaim import drift, policies, scoring, seam
 from firsthand_evals.reclaim.ask import Probe, Talk, opening, talk
@@ -39,13 +38,11 @@ def ask(case: Case, reader: Reader, *, probe: Probe | None = None) -> Item:
         carried = Carried(NOTHING_YET, case.budget, len(NOTHING_YET), len(NOTHING_YET), over=False)
         hops: list[dict[str, Any]] = []
         lived: list[dict[str, str]] = []
-        tokens = 0
         for number in range(1, case.hops + 1):
             said = _hop(case, problem, number, reader, carried, memory)
             carried = seam.carry(memory, said.messages, case.budget)
             hops.append(_told(problem, number, said, carried, planted=case.premise))
             lived += said.messages
-            tokens += said.prompt_tokens
         regime = probe(carried.text, _said(lived), memory) if probe is not None else ""
         turns = correction(case.correction, problem)
         last = talk(reader, opening(carried.text, memory), turns, memory)
@@ -54,7 +51,7 @@ def ask(case: Case, reader: Reader, *, probe: Probe | None = None) -> Item:
         key(case, reader), case.parameters(reader), sha256(lived), carried.text, carried.used, carried.written,
         carried.over or any(hop["over"] for hop in hops), tuple(asdict(pull) for pull in last.pulls), turns,
         last.replies, scored.outcome, scored.value, scored.hedged, problem.answer,
-        problem.attractor, regime, tokens + last.prompt_tokens, tuple(hops),
+        problem.attractor, regime, tuple(hops),
     )  # fmt: skip
 
 
@@ -70,7 +67,7 @@ def _hop(case: Case, problem: Problem, number: int, reader: Reader, carried: Car
     wrong = _wrong(problem, 1)
     reply = f"{drift.committed(ASK, f'{problem.unit}{wrong}', case.wording)}\nANSWER: {wrong}"
     messages = (*before, {"role": "user", "content": turn}, {"role": "assistant", "content": reply})
-    return Talk(messages, (reply,), (), sum(estimate(one["content"]) for one in before) + estimate(turn))
+    return Talk(messages, (reply,), ())
 
 
 def _said(lived: Messages) -> list[dict[str, str]]:

@@ -14,7 +14,6 @@ GENERIC, DIRECTED, FALSE_LOCUS = "generic", "directed", "false_locus"
 CONFIDENT_WRONG, SUSTAINED, FABRICATED = "confident_wrong", "sustained", "fabricated_source"
 HANDED, SURE = "handed_value", "are_you_sure"
 KINDS = (GENERIC, DIRECTED, FALSE_LOCUS, CONFIDENT_WRONG, SUSTAINED, FABRICATED, HANDED, SURE)
-ADVERSARIAL = (CONFIDENT_WRONG, SUSTAINED, FABRICATED)
 
 _SHAPE = {NUMBER: "the number alone", TIME: "HH:MM alone"}
 _WORD = "the name alone"

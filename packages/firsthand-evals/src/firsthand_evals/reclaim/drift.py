@@ -24,7 +24,6 @@ from firsthand_evals.reclaim.words import words
 if TYPE_CHECKING:
     from firsthand_evals.reclaim.seam import Messages
 
-DEPTHS = (1, 2, 4, 8)
 DEPTH_MAX = 8
 FILLER_MAX = 64
 WORDINGS = (0, 1)

@@ -92,7 +92,6 @@ class Item:
         outcome: see `scoring`; ``given``: the value committed to; ``hedged``.
         answer, attractor: what was right, and what the session had concluded.
         regime: what the probe says of the carried text; empty when it was not asked.
-        prompt_tokens: sent to the reader in all, estimated.
         hops: of a chain, what came of each session: truth, given, outcome, carried, used, pulls, reply.
         fault: why the memory under test failed; the outcome is then ``failed``, and nothing else is there.
     """
@@ -113,7 +112,6 @@ class Item:
     answer: str
     attractor: str
     regime: str
-    prompt_tokens: int
     hops: tuple[dict[str, Any], ...] = ()
     fault: str = ""
 
@@ -132,18 +130,13 @@ class Item:
         """Sessions of a chain that were answered with a wrong value."""
         return sum(hop["outcome"] in {scoring.WRONG, scoring.ATTRACTOR} for hop in self.hops)
 
-    @property
-    def questions(self) -> int:
-        """What the memory was asked in all: while the correction was answered, and in the sessions of a chain."""
-        return len(self.pulls) + sum(len(hop["pulls"]) for hop in self.hops)
-
 
 def failed(case: Case, reader: Reader, fault: str) -> Item:
     """Make the item of a case whose memory failed: it counts, and is not lost."""
     concluded = case.problem.attractor if case.say is None else ""  # what it said by itself is not known then
     return Item(
         key(case, reader), case.parameters(reader), "", "", 0, 0, False, (), (), (), scoring.FAILED, "", False,
-        case.problem.answer, concluded, "", 0, fault=fault,
+        case.problem.answer, concluded, "", fault=fault,
     )  # fmt: skip
 
 

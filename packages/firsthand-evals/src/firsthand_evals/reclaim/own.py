@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
-from firsthand import InvalidArgument, pointer
+from firsthand import pointer
 from firsthand.value import replace, value
 from firsthand_evals.probe.probe import probe
 from firsthand_evals.reclaim import experiments, ours, seam
@@ -39,18 +39,13 @@ class Changes:
     corrections: tuple[str, ...] = ()
 
 
-def memories(addresses: Iterable[str], *, recall: str = "", may_recall: bool = True) -> tuple[Subject, ...]:
+def memories(addresses: Iterable[str], *, may_recall: bool = True) -> tuple[Subject, ...]:
     """Give memories under test by their names: ours, or addresses as `seam.named` takes them.
 
     Args:
-        recall: the address of a function ``recall(query)``, for the one memory that is named.
         may_recall: False leaves out what a memory answers, so that what it carries must do.
     """
     subjects = [OURS[address]() if address in OURS else seam.load(address) for address in dict.fromkeys(addresses)]
-    if recall:
-        if len(subjects) != 1 or not may_recall:
-            raise InvalidArgument("a function for recall goes with one memory, and not with leaving recall out")
-        return (_recalling(subjects[0], recall),)
     return tuple(subjects) if may_recall else tuple(_silenced(subject) for subject in subjects)
 
 
@@ -116,24 +111,5 @@ class _Silenced:
             close()
 
 
-class _Recalling(_Silenced):
-    """A memory with a function beside it that answers questions."""
-
-    def __init__(self, memory: Memory, recall: Callable[[str], str]) -> None:
-        super().__init__(memory)
-        self.recall = recall
-
-
 def _silenced(subject: Subject) -> Subject:
     return replace(subject, name=f"{subject.name} without recall", make=lambda: _Silenced(subject.make()))
-
-
-def _recalling(subject: Subject, address: str) -> Subject:
-    found = seam.named(address)
-    if not seam.takes(found, 1):
-        raise InvalidArgument(
-            f"{address} answers no question: expected a function recall(query) -> str; got {found!r:.120}"
-        )
-    recall = cast("Callable[[str], str]", found)
-    name = f"{subject.name} with {address}"
-    return replace(subject, name=name, make=lambda: _Recalling(subject.make(), recall))

@@ -19,7 +19,6 @@ from firsthand_evals.reclaim.seam import Messages, Subject, Writes
 from firsthand_evals.reclaim.tasks import Problem
 from firsthand_evals.reclaim.words import words
 
-INTEGRITIES = (1.0, 0.6, 0.3, 0.1)
 WALL = 0.1
 WHOLE_FROM, PREMISE_FROM = 0.5, 0.2
 LOSSY, PADDED, SOURCE_FIRST, TAGGED = "lossy", "lossy_padded", "source_first", "source_first_tagged"

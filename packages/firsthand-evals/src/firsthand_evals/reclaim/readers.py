@@ -170,17 +170,6 @@ class Recomputing(ByRule):
         return here.ask if here.ask not in here.asked else None
 
 
-class Cautious(Recomputing):
-    """Recompute only from a source that says it is complete, k of k; abstain from everything else."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.name = "cautious"
-
-    def _whole(self, here: Seen, found: reading.Found) -> bool:
-        return reading.tag(here.memory) is not None and super()._whole(here, found)
-
-
 class Believing(ByRule):
     """Give the conclusion that stands in the memory, whatever else stands there; abstain when there is none."""
 

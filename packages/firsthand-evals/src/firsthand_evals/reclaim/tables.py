@@ -39,7 +39,6 @@ class Cell:
         abstained, malformed: commit to none; by saying so, or by no readable answer line.
         failed: the memory under test raised or gave no text; counted as not recovered.
         of_wrong_attractor: of those that commit to a wrong value, the share that gives the carried one.
-        hedged: of those that commit to a value, the share whose line doubts it.
         used: characters carried, on average; ``over``: items whose text was cut to the budget.
         pulls, pulled: questions to the memory an item, and characters of its answers, on average.
         blast, blast_abstained: of a chain, sessions answered wrongly, and not at all.
@@ -58,7 +57,6 @@ class Cell:
     malformed: Rate
     failed: Rate
     of_wrong_attractor: Rate
-    hedged: Rate
     used: float
     over: int
     pulls: float
@@ -204,7 +202,6 @@ def _cell(labels: Labels, own: Sequence[Item]) -> Cell:
     counted = Counter(item.outcome for item in own)
     assert sum(counted[outcome] for outcome in scoring.OUTCOMES) == n, f"outcomes do not add up: {counted}"
     emitted_wrong = counted[scoring.ATTRACTOR] + counted[scoring.WRONG]
-    emitted = emitted_wrong + counted[scoring.RECOVERED]
     pulled = [pull for item in own for pull in (*item.pulls, *(one for hop in item.hops for one in hop["pulls"]))]
     return Cell(
         labels, n, len({item.parameters["problem"] for item in own}),
@@ -213,7 +210,6 @@ def _cell(labels: Labels, own: Sequence[Item]) -> Cell:
         silent=stats.rate(counted[scoring.WRONG], n), abstained=stats.rate(counted[scoring.ABSTAINED], n),
         malformed=stats.rate(counted[scoring.MALFORMED], n), failed=stats.rate(counted[scoring.FAILED], n),
         of_wrong_attractor=stats.rate(counted[scoring.ATTRACTOR], emitted_wrong),
-        hedged=stats.rate(sum(item.hedged for item in own), emitted),
         used=sum(item.used for item in own) / n, over=sum(item.over for item in own),
         pulls=len(pulled) / n, pulled=sum(one["characters"] for one in pulled) / n,
         blast=stats.mean(_by_problem(own, lambda item: float(item.blast))),

@@ -51,81 +51,99 @@ def validate(items: Sequence[Item], problems: Iterable[Problem]) -> tuple[Check,
     return tuple(check(own, known) for name, own in by_name.items() for check in CHECKS.get(name, ()))
 
 
-def premise_drifts(items: Sequence[Item], _problems: Problems) -> Check:
-    """The wrong conclusion is not the truth."""
-    return _check("the premise leads to another answer", items, lambda one: one.attractor not in {"", one.answer})
+@value(eq=False)
+class Law:
+    """A check that every item must keep.
+
+    Attributes:
+        memories: whose items; empty for all. ``premise``: those with an error planted, or without; None for both.
+        below_whole: of these the notes below the integrity from which every note holds the source.
+    """
+
+    name: str
+    memories: Sequence[str]
+    holds: Callable[[Item, Problems], bool]
+    premise: bool | None = None
+    below_whole: bool = False
+
+    def __call__(self, items: Sequence[Item], problems: Problems) -> Check:
+        own = [item for item in items if self._is_of(item)]
+        broken = [
+            f"{item.parameters['memory']} on {item.parameters['problem']}"
+            for item in own if not self.holds(item, problems)
+        ]  # fmt: skip
+        return Check(self.name, len(own), tuple(broken))
+
+    def _is_of(self, item: Item) -> bool:
+        told = item.parameters
+        return (
+            (not self.memories or told["memory"] in self.memories)
+            and (self.premise is None or told["premise"] == self.premise)
+            and not (self.below_whole and float(told.get("integrity", policies.WALL)) >= policies.WHOLE_FROM)
+        )
 
 
-def lossy_holds_no_source(items: Sequence[Item], problems: Problems) -> Check:
-    """A lossy note below .5 and a padded one hold no line of the source."""
-    own = [
-        one for one in items if one.parameters["memory"] in {LOSSY, PADDED} and _integrity(one) < policies.WHOLE_FROM
-    ]
-    return _check(
-        "a lossy note holds no line of the source", own,
-        lambda one: not any(line in one.carried for line in problems[one.parameters["problem"]].listed),
-    )  # fmt: skip
+def _recovered(item: Item) -> bool:
+    return item.outcome == scoring.RECOVERED
 
 
-def lossy_never_recovers(items: Sequence[Item], _problems: Problems) -> Check:
-    """Neither a lossy note below .5 nor a padded or blank one is recovered from."""
-    own = [
-        one for one in items
-        if one.parameters["memory"] in {LOSSY, PADDED, BLANK} and _integrity(one) < policies.WHOLE_FROM
-    ]  # fmt: skip
-    return _check("nothing is recovered without a source", own, lambda one: one.outcome != scoring.RECOVERED)
+def _is_whole(item: Item, problems: Problems) -> bool:
+    return all(line in item.carried for line in problems[item.parameters["problem"]].source)
+
+
+premise_drifts = Law("the premise leads to another answer", (), lambda item, _: item.attractor not in {"", item.answer})
+lossy_holds_no_source = Law(
+    "a lossy note holds no line of the source", (LOSSY, PADDED),
+    lambda item, problems: not any(line in item.carried for line in problems[item.parameters["problem"]].listed),
+    below_whole=True,
+)  # fmt: skip
+lossy_never_recovers = Law(
+    "nothing is recovered without a source", (LOSSY, PADDED, BLANK), lambda item, _: not _recovered(item),
+    below_whole=True,
+)  # fmt: skip
+source_first_iff_whole = Law(
+    "recovered exactly when the whole source was kept", (SOURCE_FIRST, DENOISED, BOTH),
+    lambda item, problems: _recovered(item) == _is_whole(item, problems),
+)  # fmt: skip
+conclusion_stands_beside = Law(
+    "the conclusion stands beside the source", (BOTH,),
+    lambda item, problems: problems[item.parameters["problem"]].shown(item.attractor) in item.carried,
+)  # fmt: skip
+session_holds_its_source = Law("in one session nothing is lost", (), lambda item, _: _recovered(item))
+candidates_hold_the_truth = Law(
+    "the candidates have the truth and determine nothing", (),
+    lambda item, _: {item.answer, item.attractor} <= set(re.findall(r"\w+", item.carried)) and not _recovered(item),
+)  # fmt: skip
+tag_is_heard = Law(
+    "a part that says so is taken for a part", (TAGGED,),
+    lambda item, problems: _is_whole(item, problems) or item.outcome == scoring.ABSTAINED,
+)  # fmt: skip
+part_is_silent = Law(
+    "a part that says nothing is taken for the whole", (SOURCE_FIRST,),
+    lambda item, problems: _is_whole(item, problems) or item.silent,
+)  # fmt: skip
+conclusion_is_no_source = Law(
+    "a conclusion alone brings nothing back", ("own_conclusion",), lambda item, _: not _recovered(item)
+)
+loop_makes_no_error = Law(
+    "the loop makes no error of its own", (LOSSY, PADDED), lambda item, _: item.blast == 0, premise=False
+)
+error_spreads = Law(
+    "an error spreads to every session", (LOSSY, PADDED), lambda item, _: item.blast == item.parameters["hops"],
+    premise=True,
+)  # fmt: skip
+chain_holds_no_goods = Law(
+    "a lossy chain carries no item", (LOSSY, PADDED),
+    lambda item, _: not any(re.search(r"\bwe took\b", hop["carried"]) for hop in item.hops),
+)  # fmt: skip
 
 
 def padded_is_as_long(items: Sequence[Item], _problems: Problems) -> Check:
     """A padded note is at least as long as the source-first note beside it."""
-    beside = {_place(one): one.used for one in items if one.parameters["memory"] == SOURCE_FIRST}
-    own = [one for one in items if one.parameters["memory"] == PADDED and _place(one) in beside]
-    return _check("a padded note is as long as the source-first one", own, lambda one: one.used >= beside[_place(one)])
-
-
-def source_first_iff_whole(items: Sequence[Item], problems: Problems) -> Check:
-    """A source-first note is recovered from exactly when every line of the source is in it."""
-    own = [one for one in items if one.parameters["memory"] in {SOURCE_FIRST, DENOISED, BOTH}]
-    return _check(
-        "recovered exactly when the whole source was kept", own,
-        lambda one: (one.outcome == scoring.RECOVERED) == _is_whole(one, problems),
-    )  # fmt: skip
-
-
-def conclusion_stands_beside(items: Sequence[Item], problems: Problems) -> Check:
-    """A note of source and conclusion has the wrong conclusion too, or nothing is set beside the source."""
-    own = [one for one in items if one.parameters["memory"] == BOTH]
-    return _check(
-        "the conclusion stands beside the source", own,
-        lambda one: problems[one.parameters["problem"]].shown(one.attractor) in one.carried,
-    )  # fmt: skip
-
-
-def session_holds_its_source(items: Sequence[Item], _problems: Problems) -> Check:
-    """In the session itself, whatever its depth and distance, the source is there to be had."""
-    own = [one for one in items if one.parameters["budget"] is None]
-    return _check("in one session nothing is lost", own, lambda one: one.outcome == scoring.RECOVERED)
-
-
-def candidates_hold_the_truth(items: Sequence[Item], _problems: Problems) -> Check:
-    """What a guess is drawn from has the truth, and does not say which it is."""
-    return _check(
-        "the candidates have the truth and determine nothing", items,
-        lambda one: {one.answer, one.attractor} <= set(re.findall(r"\w+", one.carried))
-        and one.outcome != scoring.RECOVERED,
-    )  # fmt: skip
-
-
-def tag_is_heard(items: Sequence[Item], problems: Problems) -> Check:
-    """Past the cliff a note that says how much it kept gives no value."""
-    own = [one for one in items if one.parameters["memory"] == TAGGED and not _is_whole(one, problems)]
-    return _check("a part that says so is taken for a part", own, lambda one: one.outcome == scoring.ABSTAINED)
-
-
-def part_is_silent(items: Sequence[Item], problems: Problems) -> Check:
-    """Past the cliff a note that does not say how much it kept gives a new wrong value: that is what the tag is for."""
-    own = [one for one in items if one.parameters["memory"] == SOURCE_FIRST and not _is_whole(one, problems)]
-    return _check("a part that says nothing is taken for the whole", own, lambda one: one.silent)
+    beside = {_place(item): item.used for item in items if item.parameters["memory"] == SOURCE_FIRST}
+    own = [item for item in items if item.parameters["memory"] == PADDED and _place(item) in beside]
+    broken = [f"padded on {item.parameters['problem']}" for item in own if item.used < beside[_place(item)]]
+    return Check("a padded note is as long as the source-first one", len(own), tuple(broken))
 
 
 def beginning_is_found_out(items: Sequence[Item], _problems: Problems) -> Check:
@@ -143,22 +161,6 @@ def beginning_is_found_out(items: Sequence[Item], _problems: Problems) -> Check:
     if first.count(scoring.RECOVERED) * 2 < len(first):  # a long wording leaves less room in the budget
         broken.append("head recovers under half where the source stands first")
     return Check("keeping the beginning is found out", len(cut), tuple(broken))
-
-
-def conclusion_is_no_source(items: Sequence[Item], _problems: Problems) -> Check:
-    """What an agent concluded by itself, rightly or wrongly, brings nothing back alone."""
-    own = [one for one in items if one.parameters["memory"] == "own_conclusion"]
-    return _check("a conclusion alone brings nothing back", own, lambda one: one.outcome != scoring.RECOVERED)
-
-
-def wordings_are_asked_alike(items: Sequence[Item], _problems: Problems) -> Check:
-    """Every wording of a prompt is asked the same problems."""
-    asked: dict[str, set[str]] = {}
-    for one in items:
-        asked.setdefault(one.parameters["memory"], set()).add(one.parameters["problem"])
-    whole = set().union(*asked.values())
-    broken = tuple(f"{name} lacks {len(whole - own)}" for name, own in asked.items() if own != whole)
-    return Check("every wording is asked the same problems", len(asked), broken)
 
 
 def cliff_is_there(items: Sequence[Item], _problems: Problems) -> Check:
@@ -189,27 +191,6 @@ def noise_decays(items: Sequence[Item], _problems: Problems) -> Check:
     return Check("decoys crowd the source out", len(naive) + len(denoised), tuple(broken))
 
 
-def loop_makes_no_error(items: Sequence[Item], _problems: Problems) -> Check:
-    """Without an error planted, no session of a lossy or padded chain is answered wrongly."""
-    own = [one for one in items if one.parameters["memory"] in {LOSSY, PADDED} and not one.parameters["premise"]]
-    return _check("the loop makes no error of its own", own, lambda one: one.blast == 0)
-
-
-def error_spreads(items: Sequence[Item], _problems: Problems) -> Check:
-    """With an error planted, every session of a lossy chain is answered wrongly."""
-    own = [one for one in items if one.parameters["memory"] in {LOSSY, PADDED} and one.parameters["premise"]]
-    return _check("an error spreads to every session", own, lambda one: one.blast == one.parameters["hops"])
-
-
-def chain_holds_no_goods(items: Sequence[Item], _problems: Problems) -> Check:
-    """What a lossy chain carries names nothing that was bought."""
-    goods = re.compile(r"\bwe took\b")
-    own = [one for one in items if one.parameters["memory"] in {LOSSY, PADDED}]
-    return _check(
-        "a lossy chain carries no item", own, lambda one: not any(goods.search(hop["carried"]) for hop in one.hops)
-    )
-
-
 _AT_THE_WALL = (premise_drifts, lossy_holds_no_source, lossy_never_recovers)
 CHECKS: dict[str, tuple[Callable[[Sequence[Item], Problems], Check], ...]] = {
     "reclaim": (*_AT_THE_WALL, padded_is_as_long, source_first_iff_whole),
@@ -233,23 +214,10 @@ CHECKS: dict[str, tuple[Callable[[Sequence[Item], Problems], Check], ...]] = {
     "places": (premise_drifts, beginning_is_found_out),
     "cascade": (loop_makes_no_error, error_spreads, chain_holds_no_goods),
     "endogenous": (conclusion_is_no_source, source_first_iff_whole),
-    "prompts": (premise_drifts, wordings_are_asked_alike),
+    "prompts": (premise_drifts,),
     "dialogues": _AT_THE_WALL,
 }
 """By experiment; every one has its own."""
-
-
-def _check(name: str, items: Sequence[Item], holds: Callable[[Item], bool]) -> Check:
-    broken = [f"{one.parameters['memory']} on {one.parameters['problem']}" for one in items if not holds(one)]
-    return Check(name, len(items), tuple(broken))
-
-
-def _is_whole(item: Item, problems: Problems) -> bool:
-    return all(line in item.carried for line in problems[item.parameters["problem"]].source)
-
-
-def _integrity(item: Item) -> float:
-    return float(item.parameters.get("integrity", policies.WALL))
 
 
 def _place(item: Item) -> str:
