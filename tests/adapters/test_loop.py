@@ -205,3 +205,13 @@ def test_after_an_outage_the_log_has_everything_once_and_in_order(tmp_path, way,
         assert (loop.unwritten, loop.faults != []) == ([], True)
         assert memory.session("plain:s").messages() == said
         assert memory.verify().ok
+
+
+def test_of_too_many_messages_that_wait_the_oldest_go(tmp_path, monkeypatch):
+    """What waits for a store is bounded, lists and new messages together, and what goes is told."""
+    monkeypatch.setattr("firsthand.adapters.loop.UNWRITTEN_MAX", 5)
+    (tmp_path / "store").write_text("no folder")
+    loop, said = made(tmp_path / "store"), [message for page in range(2) for message in turn(page)]
+    loop.sync(said[:3])
+    loop.add(said[3:])
+    assert (loop.unwritten, "the oldest go" in loop.faults[-1]) == (said[3:], True)

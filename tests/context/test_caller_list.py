@@ -177,9 +177,16 @@ def test_a_list_that_grows_is_compared_without_reading_its_texts(monkeypatch):
     assert (changes, len(digested)) == (Changes(50), 10)  # the first list, whatever the session has
 
 
+def list_of(messages):
+    """A list that was given, of messages that stand somewhere in the log."""
+    taken = CallerList([])
+    taken.took(messages, Changes(0), [Known(None, "user", "", "", 0, 0)] * len(messages))
+    return taken
+
+
 def test_the_same_message_in_another_form_is_the_same():
     """A message whose parts come as a tuple, or whose keys in another order, is the one that was given."""
-    taken = CallerList.of([{"role": "user", "content": ["x"]}])
+    taken = list_of([{"role": "user", "content": ["x"]}])
     assert taken.changes([{"role": "user", "content": ("x",)}, agent("y")]).new == 1
     assert taken.changes([{"content": ["x"], "role": "user"}, agent("y")]).new == 1
 
@@ -187,7 +194,7 @@ def test_the_same_message_in_another_form_is_the_same():
 def test_the_callers_own_objects_tell_equal_messages_apart():
     """A list of equal messages that lost its first and got one more is seen to have, by its objects."""
     messages = [user("ok"), user("ok"), user("ok")]
-    taken = CallerList.of(messages)
+    taken = list_of(messages)
     del messages[0]
     messages.append(user("ok"))
     changes = taken.changes(messages)

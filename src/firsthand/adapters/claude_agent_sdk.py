@@ -105,7 +105,7 @@ class FirsthandSessionStore(SessionStore):
         Args:
             fields: further ones of `ClaudeAgentOptions`; hooks and servers are added to those named.
         """
-        loop = self._loop(str(cwd or "."), "preamble", records=False)
+        loop = self._loop(_name_in(cwd, "preamble"), records=False)
         preamble = await loop.awaited.preamble()
         system = fields.pop("system_prompt", None) or {"type": "preset", "preset": "claude_code"}
         if isinstance(system, str):
@@ -126,7 +126,7 @@ class FirsthandSessionStore(SessionStore):
         return [name for loop in loops.values() if (name := await loop.awaited.end())]
 
     async def _prompted(self, call: Any, _tool: str | None, _context: Any) -> Any:
-        loop = self._loop(str(call.get("cwd") or "."), str(call.get("session_id") or "unnamed"))
+        loop = self._loop(_name_in(call.get("cwd"), str(call.get("session_id") or "unnamed")))
         text = await loop.awaited.prompt(str(call.get("prompt") or ""))
         told = {"hookEventName": "UserPromptSubmit", "additionalContext": text}
         return {"hookSpecificOutput": told} if text else {}
@@ -143,11 +143,10 @@ class FirsthandSessionStore(SessionStore):
             "firsthand", tools=[tool(each.name, each.description, each.parameters) for each in offered]
         )
 
-    def _loop(self, cwd: str, session: str, *, records: bool = True) -> Loop:
-        name = _name({"project_key": project_key_for_directory(cwd), "session_id": session})
-        make = self._loops.setdefault if records else lambda _name, loop: loop
+    def _loop(self, name: str, *, records: bool = True) -> Loop:
         short = name.removeprefix(f"{HOST}:")
-        return make(name, Loop(self._memory, agent=self._agent.name, host=HOST, session=short, records=records))
+        loop = Loop(self._memory, host=HOST, session=short, agent=self._agent.name, records=records)
+        return self._loops.setdefault(name, loop) if records else loop
 
     # in the memory's thread ----------------------------------------------------------------------------
 
@@ -159,9 +158,7 @@ class FirsthandSessionStore(SessionStore):
         fence_key, life = self._memory.log.reader.fence_key(), self._deleted(name)
         if entries and not key.get("subpath"):
             self._agent.enrol(name, host=HOST)
-            if name not in self._loops:
-                short = name.removeprefix(f"{HOST}:")
-                self._loops[name] = Loop(self._memory, agent=self._agent.name, host=HOST, session=short)
+            self._loop(name)
         for entry in entries:
             drafts += self._drafts(key, entry, fence_key, life)
             if len(drafts) >= BATCH_EVENTS:
@@ -251,3 +248,7 @@ def _name(key: Key) -> str:
     """Give the session of the log that a key stands for; a slash parts project, session and subpath."""
     name = f"{HOST}:{quote(key['project_key'], safe='')}/{quote(key['session_id'], safe='')}"
     return f"{name}/{quote(key['subpath'])}" if key.get("subpath") else name
+
+
+def _name_in(folder: object, session: str) -> str:
+    return _name({"project_key": project_key_for_directory(str(folder or ".")), "session_id": session})

@@ -5,10 +5,8 @@
     handle_tool_call      recall, expand, remember, decide, timeline, health
     on_session_end        the episode            on_memory_write  a note
 
-The invariant: no call of Hermes' raises for what our store refuses, since its loop must
-go on; the fault is told in the next prompt, in each tool's answer, and by `doctor`. A
-session that is not the primary one (a subagent, a scheduled run) is told things and
-records nothing, as Hermes asks.
+The invariant: nothing here raises for a fault of Firsthand's (`adapters.loop`). A session that is not the primary one
+(a subagent, a scheduled run) is told things and records nothing, as Hermes asks.
 
 It runs without Hermes too: the base class is Hermes' own where it can be imported.
 """
@@ -21,10 +19,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from firsthand import AgentTools, FirsthandError, Memory
+from firsthand import AgentTools, FirsthandError
+from firsthand.adapters.loop import UNREACHABLE, Loop
 from firsthand.agents.hosted_session import HostedSession
 from firsthand.environment import default_store
-from firsthand.errors import StoreReadOnly
 from firsthand.value import value
 
 NAME = "firsthand"
@@ -59,11 +57,9 @@ class FirsthandProvider(_base()):  # type: ignore[misc]
 
     def __init__(self) -> None:
         self._settings: dict[str, Any] = {}
-        self._tools: AgentTools | None = None
-        self._session: HostedSession | None = None
+        self._loop: Loop | None = None
         self._refused = ""
         self._recalled = 0
-        self._records = True
 
     @property
     def name(self) -> str:
@@ -81,57 +77,46 @@ class FirsthandProvider(_base()):  # type: ignore[misc]
 
     def initialize(self, session_id: str, **facts: Any) -> None:
         """Open the store and begin a session."""
-        self._records = str(facts.get("agent_context") or "") in PRIMARY
-        self._refused = ""
         try:
             self._settings = _read_settings(str(facts.get("hermes_home") or ""))
-            agent = self._settings.get("agent") or facts.get("agent_identity") or HOST
-            across = self._settings.get("across") is True
-            self._tools = AgentTools.of(self._open(), cwd="", agent=str(agent), across=across)
-        except (FirsthandError, OSError, ValueError) as error:  # told by each of the calls below
-            self._refused = f"the memory cannot be opened: {error}"
-            self._tools = self._session = None
+        except (OSError, ValueError) as error:  # told by each of the calls below
+            self._refused, self._loop = f"the memory cannot be opened: {error}", None
             return
-        self._begin(session_id)
+        agent = str(self._settings.get("agent") or facts.get("agent_identity") or HOST)
+        self._begin(session_id, agent, records=str(facts.get("agent_context") or "") in PRIMARY)
 
     def initialize_for_inspection(self, session_id: str, **facts: Any) -> None:
         """Open the store to show what there is, and record nothing."""
         self.initialize(session_id, **facts | {"agent_context": "inspection"})
 
-    def _open(self) -> Memory:
-        store = self._settings.get("store") or None
-        try:
-            return Memory(store)
-        except StoreReadOnly:  # what can be read is; the tool health says so
-            return Memory(store, read_only=True, create=False)
-
-    def _begin(self, session_id: str) -> None:
-        assert self._tools is not None, "a session begins when the store is open"
-        self._session = HostedSession(self._tools, HOST, session_id or "unnamed", records=self._records)
-        self._session.begin()
+    def _begin(self, session_id: str, agent: str, *, records: bool) -> None:
+        across, store = self._settings.get("across") is True, self._settings.get("store") or None
+        loop = Loop(store, host=HOST, session=session_id or "unnamed", agent=agent, across=across, records=records)
+        is_open = loop.hosted("open", lambda _: True, False)
+        self._refused = "" if is_open else f"the memory cannot be opened: {loop.failed}"
+        self._loop = loop if is_open else None
 
     def shutdown(self) -> None:
         """Let the store go; what was acknowledged is on disk."""
-        if self._tools is not None:
-            self._tools.space.close()
-        self._tools = self._session = None
-        self._recalled = 0
+        if self._loop is not None:
+            self._loop.close()
+        self._loop, self._recalled = None, 0
 
     # what the model is told ----------------------------------------------------------------------------
 
     def system_prompt_block(self) -> str:
         """Give when to use the tools, and the preamble."""
-        if self._session is None:
+        if self._loop is None:
             return f"Firsthand: {self._refused}" if self._refused else ""
-        return "\n".join(filter(None, (AgentTools.instructions(), self._session.preamble())))
+        return "\n".join(filter(None, (AgentTools.instructions(), self._loop.preamble())))
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:  # noqa: ARG002 - a provider has one session
         """Give what a message brings up."""
-        if self._session is None:
+        if self._loop is None:
             return ""
-        brought = self._session.prompt(query)
-        self._recalled = brought.recalled
-        return brought.text
+        text = self._loop.prompt(query)
+        self._recalled = self._loop.recalled
+        return text
 
     def recall_status(self) -> Any:
         """Say how many events the newest prefetch brought up; None without any."""
@@ -151,22 +136,26 @@ class FirsthandProvider(_base()):  # type: ignore[misc]
         messages: Sequence[Mapping[str, Any]] | None = None,
     ) -> None:
         """Record a turn: from the list of messages, with its tool calls, where there is one."""
-        if self._session is None:
+        turn = {"role": "user", "content": user_content}, {"role": "assistant", "content": assistant_content}
+        if self._loop is None:
             return
         if messages:
-            self._session.messages(messages)
+            self._loop.sync(messages)
         else:
-            self._session.turn(user_content, assistant_content)
+            self._loop.add([message for message in turn if message["content"]])
 
     def on_pre_compress(self, messages: Sequence[Mapping[str, Any]]) -> str:
         """Record what is about to be compressed, and give exact strings of it with pointers."""
-        return self._session.compressing(messages) if self._session is not None else ""
+        if self._loop is None:
+            return ""
+        self._loop.sync(messages)
+        return self._loop.hosted("compact", lambda hosted: str(hosted.compressing()), "")
 
     def on_session_end(self, messages: Sequence[Mapping[str, Any]]) -> None:
         """Record what is left and write the episode."""
-        if self._session is not None:
-            self._session.messages(messages)
-            self._session.end()
+        if self._loop is not None:
+            self._loop.sync(messages)
+            self._loop.end()
 
     def on_session_switch(
         self,
@@ -177,11 +166,13 @@ class FirsthandProvider(_base()):  # type: ignore[misc]
         **_: Any,
     ) -> None:
         """Go on in another session; one that is over gets its episode."""
-        if self._session is None or self._session.session == new_session_id:
+        loop = self._loop
+        if loop is None or loop.session == new_session_id:
             return
         if reset:
-            self._session.end()
-        self._begin(new_session_id)
+            loop.end()
+        loop.close()
+        self._begin(new_session_id, loop.agent, records=loop.records)
 
     def on_memory_write(
         self,
@@ -191,8 +182,8 @@ class FirsthandProvider(_base()):  # type: ignore[misc]
         metadata: Mapping[str, Any] | None = None,  # noqa: ARG002 - Hermes' own
     ) -> None:
         """Keep what Hermes writes into its own memory files as a note; what it removes there stays in the log."""
-        if self._session is not None and self._records and action in {"add", "replace"} and content.strip():
-            self._session.remember(content)
+        if self._loop is not None and self._loop.records and action in {"add", "replace"} and content.strip():
+            self._loop.hosted("note", lambda hosted: hosted.remember(content), None)
 
     # tools ---------------------------------------------------------------------------------------------
 
@@ -206,12 +197,15 @@ class FirsthandProvider(_base()):  # type: ignore[misc]
     def handle_tool_call(self, tool_name: str, args: Mapping[str, Any], **_: Any) -> str:
         """Answer a call as JSON; what went wrong stands under ``error``."""
         name = tool_name.removeprefix(PREFIX)
-        if self._tools is None:
-            return json.dumps({"error": f"{name} was not done: {self._refused or 'no session has begun'}"})
-        try:
-            return json.dumps(self._tools.call(name, args).structured)
-        except FirsthandError as error:
-            return json.dumps({"error": AgentTools.sentence(name, error, store=str(self._tools.space.path))})
+
+        def called(hosted: HostedSession) -> dict[str, Any]:
+            try:
+                return dict(hosted.tools.call(name, args).structured)
+            except FirsthandError as error:
+                return {"error": AgentTools.sentence(name, error, store=str(hosted.tools.space.path))}
+
+        refused = {"error": f"{name} was not done: {self._refused or UNREACHABLE}"}
+        return json.dumps(refused if self._loop is None else self._loop.hosted(name, called, refused))
 
     # setup ---------------------------------------------------------------------------------------------
 

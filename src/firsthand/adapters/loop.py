@@ -25,7 +25,7 @@ from typing import Any, Self, TypeVar
 from firsthand import AgentTools, Budget, Kind, Memory, environment
 from firsthand.adapters.chat_messages import OWN, newest, text_of
 from firsthand.adapters.guard import Guard
-from firsthand.agents.hosted_session import HostedSession
+from firsthand.agents.hosted_session import Brought, HostedSession
 from firsthand.async_memory import Asked, Awaited, Threads
 from firsthand.context.session_window import SessionWindow
 from firsthand.context.tools import TOOLS
@@ -56,6 +56,7 @@ class Loop(Guard):
 
     Attributes:
         faults: what went wrong so far, each once, in sentences.
+        recalled: how many events the newest `prompt` brought up.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Loop(Guard):
         format: str = OPENAI_CHAT,  # noqa: A002 - the package's word
         counter: CounterOrName | None = None,
         records: bool = True,
+        across: bool = False,
     ) -> None:
         """Say whose session it is; the store is opened by the first call.
 
@@ -82,11 +84,13 @@ class Loop(Guard):
             counter: counts tokens as the model does, or its name (``gpt-5``); None is the estimate.
             format: of all messages: ``openai-chat``, ``openai-responses`` or ``anthropic``.
             records: keep what happens; otherwise the session is only told things.
+            across: recall from other agents' sessions too.
         """
         super().__init__()
         self.store, self.agent, self.host, self.session = store, agent or host, host, session
         self.namespace = environment.default_namespace() if namespace is None else namespace
         self.budget, self.format, self.counter, self.records = budget, format, counter, records
+        self.across, self.recalled = across, 0
         self._waiting: list[_Waiting] = []
         self._memory: Memory | None = None
         self._hosted: HostedSession | None = None
@@ -117,9 +121,9 @@ class Loop(Guard):
 
     def prompt(self, text: str) -> str:
         """Give what a message of the user's brings up, fenced, and once what went wrong; empty for nothing."""
-        brought = self._safely("recall", lambda: self._host().prompt(text).text, volunteer.NOTHING)
-        is_untold, self._is_untold = self._is_untold, False
-        return str(volunteer.joined([volunteer.DEGRADED, brought] if is_untold else [brought]))
+        brought = self._safely("recall", lambda: self._host().prompt(text), Brought())
+        self.recalled, is_untold, self._is_untold = brought.recalled, self._is_untold, False
+        return str(volunteer.joined([volunteer.DEGRADED, brought.text] if is_untold else [brought.text]))
 
     # what happens --------------------------------------------------------------------------------------
 
@@ -216,6 +220,10 @@ class Loop(Guard):
         """Ask the memory anything else; after a fault give ``otherwise``."""
         return self._safely(where, lambda: question(self._host_memory()), otherwise)
 
+    def hosted(self, where: str, part: Callable[[HostedSession], _T], otherwise: _T) -> _T:
+        """Do a part with the session as hosts have it; after a fault give ``otherwise``."""
+        return self._safely(where, lambda: part(self._host()), otherwise)
+
     def search(self, query: str) -> str:
         """Recall from the whole namespace: fenced, with what was found, or why nothing was."""
         failed = "the memory could not be searched now; go on without it"
@@ -244,7 +252,7 @@ class Loop(Guard):
     def _host(self) -> HostedSession:
         if self._hosted is None:
             self._memory = self._opened()
-            tools = AgentTools.of(self._memory, cwd="", agent=self.agent)
+            tools = AgentTools.of(self._memory, cwd="", agent=self.agent, across=self.across)
             self._hosted = HostedSession(tools, self.host, self.session, records=self.records)
             self._hosted.begin()
         return self._hosted
@@ -290,15 +298,13 @@ class Loop(Guard):
 
     def _limit(self) -> None:
         """Let the oldest messages go where too many wait."""
-        over = len(self.unwritten) - UNWRITTEN_MAX
-        if over > 0:
+        if (over := len(self.unwritten) - UNWRITTEN_MAX) > 0:
             self._tell("record", f"of more than {UNWRITTEN_MAX:,} messages that wait for the store, the oldest go")
         while over > 0:
-            gone = self._waiting[0].messages[:over]
-            del self._waiting[0].messages[:over]
-            over -= len(gone)
-            if not self._waiting[0].messages:
-                del self._waiting[0]
+            oldest = self._waiting.pop(0)
+            if len(oldest.messages) > over:
+                self._waiting.insert(0, _Waiting(oldest.messages[over:], is_list=oldest.is_list))
+            over -= len(oldest.messages)
 
     def _flush(self) -> None:
         """Record what waits, in order."""

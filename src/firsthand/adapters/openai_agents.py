@@ -27,7 +27,7 @@ from agents.run_config import ModelInputData
 
 from agents import FunctionTool, RunConfig, RunHooks
 from firsthand import Draft, Kind, Memory, moment
-from firsthand.adapters.chat_messages import as_key, newest
+from firsthand.adapters.chat_messages import as_key, newest, text_of
 from firsthand.adapters.loop import THREADS_MAX, Loop, Loops
 from firsthand.context.tools import TOOLS
 from firsthand.event import IdMaker, to_text
@@ -73,7 +73,7 @@ class Conversation(Loop):
         """Append items; what was only recalled for them is none."""
         with self._lock:
             self._safely("read", self._followed, None)
-            entries = [self._entry(as_key(item)) for item in items if _words(item) not in self._handed_out]
+            entries = [self._entry(as_key(item)) for item in items if text_of(item) not in self._handed_out]
             self._entries += entries
             self.add([json.loads(entry.text) for entry in entries if not entry.id])
             self._safely("read", self._followed, None)
@@ -372,11 +372,6 @@ class FirsthandHooks(RunHooks):
     async def on_agent_end(self, context: Any, agent: Any, output: Any) -> None:  # noqa: ARG002 - the SDK's signature
         await self.loop.awaited.end()
         await self.loop.awaited.close()
-
-
-def _words(item: Item) -> str:
-    content = item.get("content")
-    return content if isinstance(content, str) else ""
 
 
 def _arguments(text: str) -> dict[str, Any]:

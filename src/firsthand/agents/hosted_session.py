@@ -2,18 +2,16 @@
 
     begin       the session becomes the agent's
     prompt      cues and what the message brings up, fenced; kept as shown before it is given
-    messages    what is new in the host's list of messages goes into the log
-    compressing what is about to leave the host's window: in the log first, then exact strings with pointers
+    compressing what is about to leave the host's window, as exact strings with pointers
     end         the episode
 
-The invariant: a message that the session has is not appended again; a turn that was
-completed is in the log when the call returns. Nothing here raises for what a store
-refuses: the fault is kept for `doctor`, and the next prompt is told of it once.
+The invariant: nothing here raises for what a store refuses: the fault is kept for `doctor`, and the next prompt is
+told of it once. It does not know the host's messages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from firsthand import fence, moment
@@ -21,17 +19,13 @@ from firsthand.agents import compaction_notice, episode_writer, injections, remi
 from firsthand.agents.agent_tools import AgentTools
 from firsthand.agents.cues import cues_of
 from firsthand.agents.faults import Fault, keep_fault
-from firsthand.context import caller_list
-from firsthand.context.caller_list import CallerList
-from firsthand.context.session_log import SessionLog
-from firsthand.errors import FirsthandError, FormatError
+from firsthand.errors import FirsthandError
 from firsthand.hosts.hook import HookCall, HookEvent
 from firsthand.hosts.requests import is_asked
 from firsthand.unasked import volunteer
 from firsthand.unasked.volunteer import NOTHING, Funnel, Unasked
 from firsthand.value import value
 
-FORMAT = "openai-chat"
 _T = TypeVar("_T")
 
 
@@ -62,7 +56,6 @@ class HostedSession:
         self.name = f"{host}:{session}"
         self.records = records and tools.settings.record and not tools.space.read_only
         self.faults: list[str] = []
-        self._given: CallerList | None = None
         self._told = 0
         self._last: tuple[str, Brought] = ("", Brought())
 
@@ -117,49 +110,12 @@ class HostedSession:
             injections.keep(space, self.name, call, facts, nonce=self.name, now=moment.now())
         return Brought(volunteer.joined(blocks), len(reminder.hits))
 
-    def messages(self, messages: Sequence[Mapping[str, Any]]) -> int:
-        """Append what is new in the host's list of messages; gives how many messages that were.
-
-        A list that the host has shortened meanwhile is new from its last user message on: all before it was
-        appended when its turn ended.
-        """
-        return self._try("record", lambda: self._append(messages), 0) if self.records and messages else 0
-
-    def turn(self, user: str, agent: str) -> None:
-        """Append a turn of which only the two texts are known."""
-        turn = ({"role": "user", "content": user}, {"role": "assistant", "content": agent})
-        messages = [message for message in turn if message["content"]]
-        if self.records and messages:
-            self._try("record", lambda: self._append_all(messages), None)
-
-    def _append_all(self, messages: Sequence[Mapping[str, Any]]) -> None:
-        self._log().append_messages(messages, FORMAT, time=moment.now())
-
-    def _log(self) -> SessionLog:
-        return SessionLog(self.tools.space, self.name, self.tools.agent.name)
-
     def remember(self, text: str) -> None:
         """Keep a note of the agent's."""
         self._try("note", lambda: self.tools.remember(text), None)
 
-    def _append(self, messages: Sequence[Mapping[str, Any]]) -> int:
-        space = self.tools.space
-        reader = space.log.reader
-        if self._given is None:
-            self._given = CallerList(caller_list.known(reader, space.namespace, self.name, FORMAT))
-        try:
-            changes = self._given.changes(messages)
-        except FormatError:
-            users = [number for number, message in enumerate(messages) if message.get("role") == "user"]
-            changes = caller_list.Changes(users[-1] if users else 0)
-            self._given = CallerList.of(messages[: changes.new])
-        appended = caller_list.append(self._log(), messages, FORMAT, changes)
-        self._given.took(messages, changes, appended)
-        return len(appended)
-
-    def compressing(self, messages: Sequence[Mapping[str, Any]]) -> Unasked:
-        """Say what is about to leave the host's window, once it is in the log: where it is, and exact strings of it."""
-        self.messages(messages)
+    def compressing(self) -> Unasked:
+        """Say what is about to leave the host's window, which is in the log: where it is, and exact strings of it."""
 
         def left() -> Unasked:
             pieces = compaction_notice.left(self.tools.space, self.name)

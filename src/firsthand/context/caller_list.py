@@ -105,13 +105,6 @@ class CallerList:
         self._copy: list[Any] | None = None
         self._objects: list[Any] = []  # the caller's own, so that one that moved is told from another that is equal
 
-    @classmethod
-    def of(cls, messages: Sequence[Mapping[str, Any]]) -> CallerList:
-        """Take a list as the one that was given last time; where its messages stand in the log is not known."""
-        taken = cls(())
-        taken.took(messages, Changes(0), [Known(None, _role(message), "", "", 0, 0) for message in messages])
-        return taken
-
     def changes(
         self, messages: Sequence[Mapping[str, Any]], objects: Sequence[Any] | None = None, *, anew: bool = False
     ) -> Changes:
