@@ -30,7 +30,8 @@ class Said:
     Attributes:
         calls: id, tool and arguments of each.
         how: ``whole``; ``cut``: the connection breaks after the text; ``hang``: nothing comes after it.
-        raw: events as they are sent, in place of all else.
+        raw: what is sent, in place of all else.
+        encoding: that is said of it.
     """
 
     text: str = ""
@@ -39,6 +40,7 @@ class Said:
     status: int = 200
     thought: str = ""
     raw: bytes = b""
+    encoding: str = ""
     reason: str = ""
 
 
@@ -81,9 +83,14 @@ class Stub:
         said = self.script.popleft() if self.script else Said("ok")
         if said.status != 200:
             error = {"type": "error", "error": {"type": "rate_limit_error", "message": "slow down", "code": "limit"}}
-            return await _send(send, said.status, [json.dumps(error).encode()], "application/json", retry=b"1")
+            return await _send(
+                send, said.status, [json.dumps(error).encode()], "application/json", [(b"retry-after", b"1")]
+            )
         number = len(self.requests)
         self.before(number)
+        if said.encoding:
+            encoding = [(b"content-encoding", said.encoding.encode())]
+            return await _send(send, 200, [said.raw], "application/json", encoding)
         if not body.get("stream"):
             return await _send(send, 200, [json.dumps(whole(format_, said, number)).encode()], "application/json")
         events = [said.raw] if said.raw else stream(format_, said, number, body)
@@ -104,8 +111,8 @@ class Stub:
         return None
 
 
-async def _send(send, status, pieces, kind, retry=b""):
-    headers = [(b"content-type", kind.encode()), *([(b"retry-after", retry)] if retry else [])]
+async def _send(send, status, pieces, kind, more=()):
+    headers = [(b"content-type", kind.encode()), *more]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": b"".join(pieces), "more_body": False})
 

@@ -1,16 +1,18 @@
 """What a client gets through the proxy: answers as they come, calls of our tools withheld, failures passed on."""
 
+import gzip
 import json
 import socket
 import threading
 
 import httpx
 import pytest
-from model_stub import PATHS, Said, cut_short, running
+from model_stub import PATHS, Said, cut_short, running, whole
 from proxy_client import LISTS, Client
 
 from firsthand import Memory
 from firsthand.formats.check import faults
+from firsthand.proxy import app
 
 FORMATS = sorted(PATHS)
 both = pytest.mark.parametrize("stream", [True, False])
@@ -245,6 +247,70 @@ def test_a_client_that_goes_away(format_, tmp_path):
     with Memory(tmp_path / "store") as memory:
         assert len([*memory.sessions()]) == 1, "the same list again is the same conversation"
         assert memory.verify().ok
+
+
+FAILING = {
+    "openai-chat": (
+        {"id": "f", "choices": [{"index": 0, "delta": {"content": "half"}}]}, {"error": {"message": "overloaded"}},
+    ),
+    "anthropic": (
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "half"}},
+        {"type": "error", "error": {"type": "overloaded_error", "message": "overloaded"}},
+    ),
+    "openai-responses": (
+        {"type": "response.output_item.added", "output_index": 0, "item": {"type": "message", "role": "assistant"}},
+        {"type": "response.output_text.delta", "output_index": 0, "delta": "half"},
+        {"type": "response.failed", "response": {"id": "f", "status": "failed", "output": []}},
+    ),
+}  # fmt: skip
+
+
+@each
+def test_an_error_in_the_middle_of_a_stream(format_, tmp_path):
+    """An error event passes byte for byte; what came before it is no answer, and the session goes on."""
+    raw = b"".join(b"data: " + json.dumps(fields).encode() + b"\n\n" for fields in FAILING[format_])
+    with running(tmp_path / "store") as own:
+        client = Client(own, format_)
+        client.say("One.")
+        own.stub.script.append(Said(raw=raw + b"data: [DONE]\n\n" * (format_ == "openai-chat")))
+        body = {**client.body(), "stream": True}
+        body[LISTS[format_]] = [*body[LISTS[format_]], {"role": "user", "content": "Two."}]
+        assert own.post(format_, body).content.startswith(raw)
+        client.say("Three.")
+    assert cut_short(tmp_path / "store") == [("half", "the upstream said that it failed")]
+    with Memory(tmp_path / "store") as memory:
+        assert [session.turns for session in memory.sessions()] == [3]
+
+
+@each
+def test_an_error_that_comes_as_an_answer(run, format_):
+    """An error with the status of an answer reaches the client as it is, behind a recall too, and is no answer."""
+    odd = json.dumps({"error": {"message": "odd"}}).encode()
+    for before in ((), (Said("", (("o1", "recall", {"query": "x"}),)),)):
+        run.stub.script += [*before, Said(raw=odd, encoding="identity")]
+        body = {**Client(run, format_).body(), LISTS[format_]: [{"role": "user", "content": f"odd {before}"}]}
+        assert run.post(format_, body).content == odd
+
+
+def test_encodings_that_nobody_asked_for(run):
+    """What the upstream encodes although nobody asked is decoded, or passes as it is where it cannot be."""
+    answer = json.dumps(whole("openai-chat", Said("coded"), 1)).encode()
+    for encoding, raw, header in (("gzip", gzip.compress(answer), "window; "), ("br", b"\x0b", "not recorded; ")):
+        run.stub.script.append(Said(raw=raw, encoding=encoding))
+        body = {"model": "m", "messages": [{"role": "user", "content": encoding}]}
+        with run.client.stream("POST", PATHS["openai-chat"], json=body) as response:
+            assert b"".join(response.iter_raw()) == (answer if encoding == "gzip" else raw)
+        assert response.headers.get("content-encoding", "") == ("" if encoding == "gzip" else encoding)
+        assert response.headers["x-firsthand"].startswith(header)
+
+
+def test_a_body_without_a_length_that_is_too_large(run, monkeypatch):
+    """A body that grows beyond what is looked at passes as it came."""
+    monkeypatch.setattr(app, "BODY_BYTES_MAX", 100)
+    pieces = [b'{"messages": [', b" " * 99, b"]}"]
+    response = run.client.post(PATHS["openai-chat"], content=iter(pieces))
+    assert response.headers["x-firsthand"] == f"passed through; {app.TOO_LARGE}"
+    assert run.stub.requests[-1]["data"] == b"".join(pieces)
 
 
 def test_other_paths_pass(run):

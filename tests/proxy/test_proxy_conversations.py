@@ -1,6 +1,7 @@
 """Which session a request belongs to, what is sent for it under a budget, and what happens when Firsthand fails."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import pairwise
 
@@ -210,6 +211,32 @@ def test_no_recall(format_, tmp_path):
         body = {**client.body(), "tools": own, LISTS[format_]: [{"role": "user", "content": "x"}]}
         assert "mine" in run.post(format_, body).text
         assert run.stub.bodies[0]["tools"] == own
+
+
+@each
+def test_a_client_that_brings_a_tool_of_our_name_later(format_, tmp_path):
+    """From then on the calls of it are the client's, in the same session."""
+    with running(tmp_path / "store") as run:
+        client = Client(run, format_)
+        client.say("One.")
+        client.extra = {"tools": json.loads(json.dumps(TOOLS[format_]).replace('"ls"', '"recall"'))}
+        run.stub.script.append(Said("", (("c1", "recall", {"query": "mine"}),)))
+        assert client.say("Two.")["calls"] == [("c1", "recall", {"query": "mine"})]
+        assert run.stub.bodies[-1]["tools"] == client.extra["tools"]
+        assert client.result(("c1", "There."))["text"] == "ok"
+        assert not run.log
+    assert list(sessions(tmp_path / "store").values()) == [2]
+
+
+def test_many_sessions_at_once(tmp_path):
+    """Sessions that are spoken to at once stay apart, and each has all of its turns."""
+    with running(tmp_path / "store") as run, ThreadPoolExecutor(24) as pool:
+        clients = [Client(run, FORMATS[number % 3]) for number in range(24)]
+        for turn in range(3):
+            wanted = [f"{number} says {turn}" for number in range(len(clients))]
+            assert all(answer["text"] == "ok" for answer in pool.map(Client.say, clients, wanted))
+        assert not run.log
+    assert [*sessions(tmp_path / "store").values()] == [3] * 24
 
 
 @each

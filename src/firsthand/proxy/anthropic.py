@@ -9,7 +9,7 @@ from typing import Any
 from firsthand import formats
 from firsthand.formats.fields import items, mapping, text
 from firsthand.proxy import dialect
-from firsthand.proxy.dialect import JOINT, Asked, Entry, Message, Reply, Unfit, digest, grouped, texts_of, words_key
+from firsthand.proxy.dialect import JOINT, Asked, Entry, Message, Reply, texts_of
 from firsthand.proxy.event_stream import Block, event
 
 FORMAT, LIST, NO_TOOLS = formats.ANTHROPIC, "messages", {"tool_choice": {"type": "none"}}
@@ -22,17 +22,13 @@ def read(body: Message) -> Asked:
     Raises:
         Unfit: its messages are none.
     """
-    messages = body.get("messages")
-    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
-        raise Unfit("messages is no list of objects")
-    system = JOINT.join(texts_of(body.get("system")))
-    return Asked(body, (), tuple(messages), system, tuple(items(body.get("tools"))))
+    return dialect.read_list(body, body.get("messages"), LIST, JOINT.join(texts_of(body.get("system"))))
 
 
 def write(asked: Asked, messages: Sequence[Message], tools: Sequence[Message], *, composed: bool) -> Message:
     """Write the request of a window; the client's cache breakpoints stand where it set them, and no others."""
     written = _with_breakpoints([*map(_without_breakpoints, messages)], asked) if composed else _together(messages)
-    return {**asked.body, "messages": written, **({"tools": [*asked.tools, *tools]} if tools else {})}
+    return asked.written(LIST, [*asked.head, *written], tools)
 
 
 def _with_breakpoints(written: list[Message], asked: Asked) -> list[Message]:
@@ -70,7 +66,7 @@ def entries(messages: Iterable[Message], own: Collection[str], ours: set[str]) -
         ours.update(text(call.get("id")) for call in calls if call.get("name") in own)
         return "asks" if calls and all(call.get("name") in own for call in calls) else "says"
 
-    return grouped(messages, lambda group: _key(group, own), sort)
+    return dialect.grouped(messages, lambda group: _key(group, own), sort)
 
 
 def _together(messages: Iterable[Message]) -> list[Message]:
@@ -97,8 +93,8 @@ def _key(group: Sequence[Message], own: Collection[str]) -> bytes:
             f"{fields.get('id')}:{fields.get('name')}" for content in said for block in items(content)
             if text((fields := mapping(block)).get("type")).endswith("tool_use") and fields.get("name") not in own
         ]  # fmt: skip
-        return words_key([words for content in said for words in texts_of(content)], calls)
-    return digest("message", json.dumps(plain(group[0])))
+        return dialect.words_key([words for content in said for words in texts_of(content)], calls)
+    return dialect.digest("message", json.dumps(plain(group[0])))
 
 
 def _without_breakpoints(message: Message) -> Message:
@@ -154,7 +150,8 @@ class Answer(dialect.Answer):
             case "message_stop":
                 self.ended, self._stop = True, block.raw
                 return b""
-            case _:  # a ping, an error, or what is not known yet
+            case kind:  # a ping, an error, or what is not known yet
+                self.failed |= kind == "error"
                 return block.raw
         place = self._place.get(index)
         if place is None:

@@ -34,6 +34,7 @@ DIALECTS: Mapping[str, Dialect] = {
 }  # fmt: skip
 """By the end of a path."""
 BODY_BYTES_MAX = 64 << 20
+TOO_LARGE = "its body is too large to look at"
 NAMESPACES_MAX = 64
 SESSION, NAMESPACE, AGENT, TOKEN = (f"x-firsthand-{name}" for name in ("session", "namespace", "agent", "token"))
 
@@ -99,11 +100,16 @@ class Proxy:
             has_body = bool({"content-length", "transfer-encoding"} & {*headers})
             return await _until_gone(receive, exchange.relay if has_body else lambda pieces: _bare(pieces, exchange))
         if not length.isdigit() or int(length) > BODY_BYTES_MAX:
-            return await _until_gone(receive, lambda pieces: exchange.relay(pieces, "its body is too large to look at"))
+            return await _until_gone(receive, lambda pieces: exchange.relay(pieces, TOO_LARGE))
 
         async def converse(pieces: AsyncIterator[bytes]) -> None:
-            body = b"".join([piece async for piece in pieces])
-            await exchange.converse(body, dialect, lambda: self._turn(body, dialect, headers))
+            read = bytearray()
+            async for piece in pieces:
+                read += piece
+                if len(read) > BODY_BYTES_MAX:  # its length was not said
+                    return await exchange.relay(_behind(bytes(read), pieces), TOO_LARGE)
+            body = bytes(read)
+            return await exchange.converse(body, dialect, lambda: self._turn(body, dialect, headers))
 
         return await _until_gone(receive, converse)
 
@@ -149,6 +155,12 @@ class Proxy:
 async def _bare(pieces: AsyncIterator[bytes], exchange: Exchange) -> None:
     """Pass a request through that has no body."""
     await exchange.relay(b"".join([piece async for piece in pieces]) or None)
+
+
+async def _behind(first: bytes, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for piece in pieces:
+        yield piece
 
 
 async def _until_gone(receive: Receive, work: Callable[[AsyncIterator[bytes]], Awaitable[None]]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from firsthand import formats
 from firsthand.formats.fields import items, mapping, text
 from firsthand.proxy import dialect
-from firsthand.proxy.dialect import JOINT, Asked, Entry, Message, Reply, Unfit, digest, grouped, texts_of, words_key
+from firsthand.proxy.dialect import JOINT, Asked, Entry, Message, Reply, texts_of
 from firsthand.proxy.event_stream import Block, event, summed
 
 FORMAT, LIST, NO_TOOLS = formats.OPENAI_CHAT, "messages", {"tool_choice": "none"}
@@ -23,30 +23,23 @@ def read(body: Message) -> Asked:
     Raises:
         Unfit: it asks for something that no window can be kept for.
     """
-    messages = body.get("messages")
-    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
-        raise Unfit("messages is no list of objects")
     if body.get("n") not in (None, 1):
-        raise Unfit("it asks for several choices (n)")
+        raise dialect.Unfit("it asks for several choices (n)")
     if body.get("functions"):
-        raise Unfit("it brings functions, the older form of tools")
-    leading = next((at for at, message in enumerate(messages) if message.get("role") not in ("system", "developer")), 0)
-    head = messages[:leading]
-    system = JOINT.join(JOINT.join(texts_of(message.get("content"))) for message in head)
-    return Asked(body, tuple(head), tuple(messages[leading:]), system, tuple(items(body.get("tools"))))
+        raise dialect.Unfit("it brings functions, the older form of tools")
+    return dialect.read_list(body, body.get("messages"), LIST)
 
 
 def write(asked: Asked, messages: Sequence[Message], tools: Sequence[Message], *, composed: bool) -> Message:
     """Write the request of a window: its own system message is the client's, as it came."""
-    start = int(composed and bool(messages) and messages[0].get("role") in ("system", "developer"))
-    written = [*asked.head, *messages[start:]]
+    written = asked.headed(messages, composed=composed)
     if any(map(_thinks, written)) and not any(map(_thinks, asked.messages)):
         # a client that sends none back has a reason: some servers refuse them
         written = [
             {name: member for name, member in message.items() if name not in _THOUGHTS} if _thinks(message) else message
             for message in written
         ]
-    return {**asked.body, "messages": written, **({"tools": [*asked.tools, *tools]} if tools else {})}
+    return asked.written(LIST, written, tools)
 
 
 def _thinks(message: Message) -> bool:
@@ -71,7 +64,7 @@ def entries(messages: Iterable[Message], own: Collection[str], ours: set[str]) -
         ours.update(text(call.get("id")) for call in items(message.get("tool_calls")) if _name(call) in own)
         return "asks" if calls and all(calls) else "says"
 
-    return grouped(messages, lambda group: _key(group, own), sort)
+    return dialect.grouped(messages, lambda group: _key(group, own), sort)
 
 
 def _key(group: Sequence[Message], own: Collection[str]) -> bytes:
@@ -82,11 +75,11 @@ def _key(group: Sequence[Message], own: Collection[str]) -> bytes:
         words = [
             words for message in said for words in [*texts_of(message.get("content")), text(message.get("refusal"))]
         ]
-        return words_key(words, [f"{call.get('id')}:{_name(call)}" for call in calls])
+        return dialect.words_key(words, [f"{call.get('id')}:{_name(call)}" for call in calls])
     written = {name: first.get(name) for name in ("role", "content", "tool_call_id", "name")}
     if isinstance(written["content"], list) and all(mapping(part).get("type") == "text" for part in written["content"]):
         written["content"] = "".join(texts_of(written["content"]))
-    return digest("message", json.dumps(written))
+    return dialect.digest("message", json.dumps(written))
 
 
 def _name(call: object) -> str:
@@ -102,11 +95,6 @@ class _Call:
         self.is_ours: bool | None = None  # None: its name is not certain yet
         self.waiting: list[Message] = []
         self.place = -1  # among the calls that the client sees
-
-    @property
-    def is_theirs(self) -> bool:
-        """It is certainly the client's."""
-        return self.is_ours is False
 
     def take(self, piece: Mapping[str, Any], own: Collection[str]) -> None:
         _merge(self.fields, {name: member for name, member in piece.items() if name != "index"})
@@ -136,6 +124,7 @@ class Answer(dialect.Answer):
             return b""
         chunk = block.fields
         choices = chunk.get("choices")
+        self.failed |= bool(chunk.get("error"))
         if "error" in chunk or not isinstance(choices, list):
             return block.raw
         if chunk.get("usage") is not None:
@@ -154,7 +143,7 @@ class Answer(dialect.Answer):
         shown = self._of_ours(delta)
         if choice.get("finish_reason"):
             self._reason = text(choice["finish_reason"])
-            if self._number > 1 or any(not call.is_theirs for call in self._calls.values()):
+            if self._number > 1 or any(call.is_ours is not False for call in self._calls.values()):
                 self._end, self._waiting = block, shown  # if another call follows, its reason is left out
                 return b""
         return self._written(block, shown)
@@ -216,7 +205,7 @@ class Answer(dialect.Answer):
         if calls:
             fields["tool_calls"] = [{"type": "function", **call.fields} for call in calls]
         said = bool(calls or len(plain(fields)) > 2 or fields["content"])
-        ours = sum(call.is_theirs is False for call in calls)
+        ours = sum(call.is_ours is True for call in calls)
         return Reply((plain(fields),) if said else (), ours > 0, ours < len(calls), whole)
 
     def resume(self) -> bytes:
@@ -238,7 +227,7 @@ class Answer(dialect.Answer):
 
     def _ending(self) -> Message:
         """Give the reason of the end as the client sees it: a call that is withheld is none."""
-        only_ours = self._calls and not any(call.is_theirs for call in self._calls.values())
+        only_ours = self._calls and not any(call.is_ours is False for call in self._calls.values())
         return {"finish_reason": "stop"} if only_ours and self._reason in ("tool_calls", "function_call") else {}
 
     def _read(self, response: Mapping[str, Any]) -> None:
@@ -250,7 +239,7 @@ class Answer(dialect.Answer):
         self._shown += filter(None, ["".join(texts_of(self._message.get("content")))])
 
     def _members(self) -> Message:
-        calls = [call.fields for call in self._calls.values() if call.is_theirs]
+        calls = [call.fields for call in self._calls.values() if call.is_ours is False]
         message = {**self._message, "content": JOINT.join(self._shown) or None}
         message |= {"tool_calls": calls} if calls else {}
         return {"choices": [{**self._last["choices"][0], "message": message, **self._ending()}]}

@@ -65,10 +65,6 @@ class Conversation:
         elif self.sent is None or request.receipt is not None:
             self.sent = [*request.messages]
 
-    def compacted(self, tokens: int, messages: list[Message]) -> None:
-        """Know what is sent after a compaction, and its tokens."""
-        self.is_whole, self.tokens, self.sent = False, tokens, messages
-
     def size_of(self, messages: Sequence[Message | str]) -> int:
         """Estimate the tokens of messages, not under what the window counts."""
         return counter_of(self.dialect.FORMAT)(json.dumps(messages, ensure_ascii=False))

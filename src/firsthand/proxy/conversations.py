@@ -109,15 +109,10 @@ class Turn:
             conversation.entries = list(self._entries)
         if not self.changes:
             return
-        if is_quick:
-            self._write()
-        elif asked.stands_on:
-            self._recorded()
-            self.body = self._chained()
-        else:
+        if not is_quick:
             conversation.sent = None
             self._recorded()
-            self._write()
+        self.body = self._chained() if asked.stands_on else self._written()
 
     def _is_small(self) -> bool:
         """Say whether all certainly fits, so that the request need not wait for the window."""
@@ -146,7 +141,8 @@ class Turn:
             if conversation.recorded_tokens + STEPS_AHEAD * step > window.budget.tokens_max * AHEAD_SHARE:
                 receipt = window.compact()
                 if receipt is not None:
-                    conversation.compacted(receipt.tokens_after, window.composed()[conversation.dialect.LIST])
+                    conversation.is_whole, conversation.tokens = False, receipt.tokens_after
+                    conversation.sent = window.composed()[conversation.dialect.LIST]
 
     def lose(self, why: str) -> None:
         """Know that what is new could not be recorded: neither is what follows, and the session is read anew."""
@@ -164,15 +160,14 @@ class Turn:
         request = window.request(self._whole, anew=True, tools=asked.tools, system=asked.system, model=asked.model)
         return conversation.composed(request, window)
 
-    def _write(self) -> None:
+    def _written(self) -> Message:
         """Write the body: the client's own list while nothing has left, else that of the window."""
         conversation, window = self.conversation, self.window
         if conversation.sent is None and len(self._entries) != len(conversation.entries):
             conversation.sent = window.composed()[conversation.dialect.LIST]
         self._sent = conversation.sent
-        messages = self._as_it_came() if self._sent is None else [*self._sent]
-        composed = self._sent is not None
-        self.body = conversation.dialect.write(self._asked, messages, window.tools, composed=composed)
+        messages = self._as_it_came() if self._sent is None else self._sent
+        return conversation.dialect.write(self._asked, messages, window.tools, composed=self._sent is not None)
 
     def _as_it_came(self) -> list[Message]:
         """Give the client's own list, and what was withheld from it at its place."""

@@ -21,6 +21,7 @@ from firsthand.proxy.event_stream import Block, summed
 from firsthand.value import value
 
 Message = dict[str, Any]
+SYSTEM_ROLES = ("system", "developer")
 JOINT = "\n\n"
 """Between what the model said before it called one of our tools, and after."""
 _SPACE = re.compile(r"\s+")
@@ -54,6 +55,29 @@ class Asked:
     def model(self) -> str:
         """The model's name."""
         return text(self.body.get("model"))
+
+    def written(self, name: str, messages: Sequence[Message], tools: Sequence[Message]) -> Message:
+        """Write the body with other messages, and with tools behind the client's own."""
+        return {**self.body, name: [*messages], **({"tools": [*self.tools, *tools]} if tools else {})}
+
+    def headed(self, messages: Sequence[Message], *, composed: bool) -> list[Message]:
+        """Put the client's system messages first, as they came, in the place of the one that the window composed."""
+        start = int(composed and bool(messages) and messages[0].get("role") in SYSTEM_ROLES)
+        return [*self.head, *messages[start:]]
+
+
+def read_list(body: Message, messages: object, name: str, system: str = "", stands_on: str = "") -> Asked:
+    """Read a request's messages, the system messages at their beginning apart.
+
+    Raises:
+        Unfit: they are none.
+    """
+    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
+        raise Unfit(f"{name} is no list of objects")
+    leading = next((at for at, message in enumerate(messages) if message.get("role") not in SYSTEM_ROLES), 0)
+    texts = [system, *(JOINT.join(texts_of(message.get("content"))) for message in messages[:leading])]
+    return Asked(body, tuple(messages[:leading]), tuple(messages[leading:]), JOINT.join(filter(None, texts)),
+                 tuple(items(body.get("tools"))), stands_on)  # fmt: skip
 
 
 @value
@@ -99,6 +123,7 @@ class Answer(ABC):
 
     Attributes:
         ended: the upstream has said that this call is over.
+        failed: it has said so as an error.
     """
 
     ABOUT: tuple[str, ...] = ("id", "model")  # members that the client gets of the first call
@@ -113,7 +138,7 @@ class Answer(ABC):
         self._reset()
 
     def _reset(self) -> None:
-        self.ended = False
+        self.ended = self.failed = False
         self._items: dict[int, Message] = {}  # of this call, by their index
         self._place: dict[int, int] = {}  # of an item among those that the client sees
         self._end: Block | None = None  # the event that ends it, where the client gets it later or otherwise
@@ -248,20 +273,18 @@ def grouped(
     """
     groups: list[list[Message]] = []
     is_open = False  # the newest group waits for what the model says to our results
+
+    def close() -> None:  # one that never came to its end: the client has no message for it
+        if is_open and len(groups) > 1:
+            groups[-2:] = [groups[-2] + groups[-1]]
+
     for message in messages:
         kind = sort(message)
         if groups and (kind == "ours" or (is_open and kind in {"asks", "says"})):
             groups[-1].append(message)
         else:
-            _close(groups, is_open=is_open)
+            close()
             groups.append([message])
         is_open = kind == "asks" or (kind == "ours" and is_open)
-    _close(groups, is_open=is_open)
+    close()
     return [Entry(key(group), tuple(group), len(group) > 1, group[0].get("role") == "assistant") for group in groups]
-
-
-def _close(groups: list[list[Message]], *, is_open: bool) -> None:
-    """Put a group that never came to its end behind the entry before it: the client has no message for it."""
-    if is_open and len(groups) > 1:
-        last = groups.pop()
-        groups[-1] += last

@@ -77,13 +77,9 @@ def summed(first: Any, second: Any) -> Any:
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         names = dict.fromkeys([*first, *second])
         return {name: summed(first.get(name), second.get(name)) for name in names}
-    if _is_number(first) and _is_number(second):
+    if {type(first), type(second)} <= {int, float}:
         return first + second
     return first if second is None else second
-
-
-def _is_number(thing: object) -> bool:
-    return isinstance(thing, (int, float)) and not isinstance(thing, bool)
 
 
 def _block(raw: bytes) -> Block:

@@ -28,6 +28,7 @@ from firsthand.proxy.upstream import Headers, Upstream, passed_on
 
 CALLS_MAX = 16  # of the upstream for one answer; in the last one no tool may be called
 AHEAD_S = 0.02  # that the first byte has to come back before the recording of its request asks for the processor
+DECODED = frozenset({"identity", "gzip", "deflate"})  # although only the first is asked for
 DRAIN_S = 0.5  # for the end of a response whose last event has come
 WHY_CHARACTERS_MAX = 200
 HEADER = b"x-firsthand"
@@ -56,14 +57,17 @@ class Exchange:
             response = await self._upstream.client.send(request, stream=True)
         except httpx.TransportError as error:
             return await self.unreachable(error)
+        return await self.passed(response, f"passed through; {why}" if why else "")
+
+    async def passed(self, response: httpx.Response, note: str) -> None:
+        """Pass a response through as it is."""
+        noted = [(HEADER, note.encode("latin-1", "replace"))] if note else []
         try:
-            note = [(HEADER, f"passed through; {why}".encode("latin-1", "replace"))] if why else []
-            await self.start(response.status_code, passed_on(response.headers.raw, body=True) + note)
-            async for piece in response.aiter_raw():
-                await self.piece(piece)
-            await self.piece(b"", more=False)
-        except httpx.TransportError:
-            return None  # cut on the way: the client's connection is closed in the middle, too
+            with suppress(httpx.TransportError):  # cut on the way: the client's connection is cut, too
+                await self.start(response.status_code, passed_on(response.headers.raw, body=True) + noted)
+                async for piece in response.aiter_raw():
+                    await self.piece(piece)
+                await self.piece(b"", more=False)
         finally:
             await response.aclose()
 
@@ -141,6 +145,9 @@ class _Conversation:
         for number in range(1, CALLS_MAX + 1):
             response = await self._exchange.call(content)
             try:
+                if response.headers.get("content-encoding", "identity") not in DECODED and not self._has_started:
+                    await self._settle(self._turn.cut, None, "it came in an encoding that was not asked for")
+                    return await self._exchange.passed(response, "not recorded; its encoding was not asked for")
                 if not await self._passed(response):
                     return None
                 await self._recorded_by_now()
@@ -196,16 +203,16 @@ class _Conversation:
         data = await response.aread()
         fields = json_object(data)
         await self._recorded_by_now()
-        if response.status_code == 200 and fields:
+        if response.status_code == 200 and fields and not fields.get("error"):
             self._answer.take(fields)
             self._data, self._response = data, response
             return True
+        await self._settle(self._turn.cut, None, f"the upstream said {response.status_code}")
         if self._has_started:
-            await exchange.piece(self._answer.failure(response.status_code, fields), more=False)
+            data = self._answer.failure(response.status_code, fields)
         else:
             await exchange.start(response.status_code, self._headers(response))
-            await exchange.piece(data, more=False)
-        await self._settle(self._turn.cut, None, f"the upstream said {response.status_code}")
+        await exchange.piece(data, more=False)
         return False
 
     async def _relayed(self, response: httpx.Response) -> bool:
@@ -222,10 +229,10 @@ class _Conversation:
             if answer.ended:
                 break
         await exchange.piece(b"".join([answer.feed(block) for block in splitter.close()]))
-        if answer.is_over:
+        if answer.is_over and not answer.failed:
             return True
+        await self._cut("the upstream said that it failed" if answer.failed else "the upstream broke off")
         await exchange.piece(answer.end(), more=False)  # the upstream's own end, such as it is
-        await self._cut("the upstream broke off")
         return False
 
     async def _finish(self, reply: Reply) -> None:

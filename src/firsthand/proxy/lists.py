@@ -7,7 +7,6 @@ its way it also stands behind its newest answer, since a client may replace what
 
 from __future__ import annotations
 
-import hashlib
 import json
 import operator
 import threading
@@ -37,8 +36,8 @@ class Lists:
         with self._lock:
             alike = [*self._last.get(name, ())]
         common, known, old = max(
-            ((_common(messages, other), entries, other) for other, entries in alike), default=(0, [], ()),
-            key=operator.itemgetter(0),
+            ((sum(takewhile(bool, map(operator.eq, messages, other))), entries, other) for other, entries in alike),
+            default=(0, [], ()), key=operator.itemgetter(0),
         )  # fmt: skip
         made, count = [], 0
         for entry in known:
@@ -64,13 +63,12 @@ class Lists:
             again: the client says that it sends a request once more.
         """
         keys = [entry.key for entry in entries]
-        every, size = b"".join(keys), len(keys[0]) if keys else 0
         for count in range(len(keys), 0, -1):
-            conversation = self._marks.get(_whole(dialect, agent, every[: count * size]))
+            conversation = self._marks.get(_state("whole", dialect, agent, keys[:count]))
             if conversation is not None and (count < len(keys) or again or not conversation.answers):
                 return conversation
         for at in range(len(keys) - 1, 1, -1):  # trimmed: it goes on behind the newest two that a session has
-            conversation = self._marks.get(_end(dialect, agent, keys[at - 2 : at]))
+            conversation = self._marks.get(_state("end", dialect, agent, keys[at - 2 : at]))
             if conversation is not None:
                 return conversation
         return None
@@ -82,9 +80,9 @@ class Lists:
         keys = [entry.key for entry in conversation.entries]
         answered = max((count for count, entry in enumerate(conversation.entries, 1) if entry.is_answer), default=0)
         counts = {len(keys)} if conversation.answers else {len(keys), answered} - {0}
-        marks = [_whole(dialect, agent, b"".join(keys[:count])) for count in counts]
+        marks = [_state("whole", dialect, agent, keys[:count]) for count in counts]
         if not conversation.answers:
-            marks += [_end(dialect, agent, keys[count - 2 : count]) for count in counts if count > 1]
+            marks += [_state("end", dialect, agent, keys[count - 2 : count]) for count in counts if count > 1]
         self._marks |= dict.fromkeys(marks, conversation)
         self._of[id(conversation)] = marks
 
@@ -95,15 +93,5 @@ class Lists:
                 del self._marks[mark]
 
 
-def _common(messages: tuple[Message, ...], other: tuple[Message, ...]) -> int:
-    if messages[: len(other)] == other:
-        return len(other)
-    return sum(takewhile(bool, map(operator.eq, messages, other)))
-
-
-def _whole(dialect: Dialect, agent: str, keys: bytes) -> bytes:
-    return hashlib.sha256(f"{dialect.FORMAT}\0{agent}\0".encode() + keys).digest()
-
-
-def _end(dialect: Dialect, agent: str, keys: Sequence[bytes]) -> bytes:
-    return digest("end", dialect.FORMAT, agent, *keys)
+def _state(which: str, dialect: Dialect, agent: str, keys: Sequence[bytes]) -> bytes:
+    return digest(which, dialect.FORMAT, agent, b"".join(keys))

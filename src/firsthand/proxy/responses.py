@@ -9,7 +9,7 @@ from typing import Any
 from firsthand import formats
 from firsthand.formats.fields import items, mapping, text
 from firsthand.proxy import dialect
-from firsthand.proxy.dialect import JOINT, Asked, Entry, Message, Reply, Unfit, digest, texts_of, words_key
+from firsthand.proxy.dialect import Asked, Entry, Message, Reply, texts_of
 from firsthand.proxy.event_stream import Block, event
 
 FORMAT, LIST, NO_TOOLS = formats.OPENAI_RESPONSES, "input", {"tool_choice": "none"}
@@ -26,25 +26,20 @@ def read(body: Message) -> Asked:
     """
     given = body.get("input", [])
     messages = [{"role": "user", "content": given}] if isinstance(given, str) else given
-    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
-        raise Unfit("input is neither a text nor a list of objects")
     for name in ("background", "conversation", "prompt"):
         if body.get(name):
-            raise Unfit(f"the upstream keeps what this request stands on ({name})")
-    leading = next((at for at, item in enumerate(messages) if item.get("role") not in ("system", "developer")), 0)
-    head = messages[:leading]
-    texts = [text(body.get("instructions")), *(JOINT.join(texts_of(message.get("content"))) for message in head)]
-    return Asked(body, tuple(head), tuple(messages[leading:]), JOINT.join(filter(None, texts)),
-                 tuple(items(body.get("tools"))), text(body.get("previous_response_id")))  # fmt: skip
+            raise dialect.Unfit(f"the upstream keeps what this request stands on ({name})")
+    return dialect.read_list(
+        body, messages, LIST, text(body.get("instructions")), text(body.get("previous_response_id"))
+    )
 
 
 def write(asked: Asked, messages: Sequence[Message], tools: Sequence[Message], *, composed: bool) -> Message:
     """Write the request of a window: its own system item is the client's, as it came."""
-    start = int(composed and bool(messages) and messages[0].get("role") in ("system", "developer"))
-    written = [*asked.head, *messages[start:]]
+    written = asked.headed(messages, composed=composed)
     if not any(item.get("type") == "reasoning" for item in asked.messages):
         written = _without_thoughts(written)
-    return {**asked.body, "input": written, **({"tools": [*asked.tools, *tools]} if tools else {})}
+    return asked.written(LIST, written, tools)
 
 
 def plain(message: Message) -> Message:
@@ -56,12 +51,12 @@ def _key(message: Message) -> bytes:
     kind = text(message.get("type"))
     if message.get("role") == "assistant":
         parts = [text(part.get("refusal")) for part in map(mapping, items(message.get("content")))]
-        return words_key([*texts_of(message.get("content")), *parts], [])
+        return dialect.words_key([*texts_of(message.get("content")), *parts], [])
     if kind in _CALLS:
-        return digest(kind, text(message.get("call_id")), text(message.get("name")))
+        return dialect.digest(kind, text(message.get("call_id")), text(message.get("name")))
     if "role" in message:
-        return digest(text(message["role"]), *_parts(message.get("content")))
-    return digest(json.dumps({name: message[name] for name in message if name not in ("id", "status")}))
+        return dialect.digest(text(message["role"]), *_parts(message.get("content")))
+    return dialect.digest(json.dumps({name: message[name] for name in message if name not in ("id", "status")}))
 
 
 def entries(messages: Iterable[Message], own: Collection[str], ours: set[str]) -> list[Entry]:
@@ -124,6 +119,7 @@ class Answer(dialect.Answer):
     def feed(self, block: Block) -> bytes:
         fields = block.fields
         kind, response = text(fields.get("type")), mapping(fields.get("response"))
+        self.failed |= kind in ("error", "response.failed")
         if kind in _BEGINNINGS:
             self._begun(response)
             return self._numbered(block, fields) if self._number == 1 else b""
