@@ -1,4 +1,4 @@
-"""A store in memory behind the intake's port: what an import needs of the log, and no more."""
+"""A store in memory: what an import needs of the log, and no more."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ from firsthand.event import Draft, Kind, Trust, to_bytes
 from firsthand.hosts.hook import HookCall, HookEvent
 from firsthand.hosts.import_report import ImportReport
 from firsthand.hosts.importer import import_found
+from firsthand.hosts.intake import LogKeeper
 from firsthand.hosts.intake_rules import REDACTED
-from firsthand.hosts.log_keeper import LogKeeper
 from firsthand.hosts.source_files import in_paths
 from firsthand.log.preview import preview
 from firsthand.moment import Moment

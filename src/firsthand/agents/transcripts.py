@@ -13,8 +13,8 @@ from firsthand.agents import settings
 from firsthand.agents.recording_rules import rules_of
 from firsthand.hosts import importer
 from firsthand.hosts.import_report import ImportReport, Progress
+from firsthand.hosts.intake import LogKeeper
 from firsthand.hosts.jsonl import Fields, Jsonl
-from firsthand.hosts.log_keeper import LogKeeper
 from firsthand.hosts.places import usual_places
 from firsthand.space import Space
 

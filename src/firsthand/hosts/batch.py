@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from firsthand.errors import AppendError
 from firsthand.hosts.import_report import QUARANTINED_SHOWN_MAX, SESSIONS_SHOWN_MAX, Quarantined, SourceReport
-from firsthand.hosts.intake import Cursor, Keeper, Placed
+from firsthand.hosts.intake import Cursor, LogKeeper, Placed
 from firsthand.hosts.lines import kept
 from firsthand.value import field, replace, value
 
@@ -65,7 +65,7 @@ class Batch:
         events: appended so far; ``events_new`` of them were new.
     """
 
-    def __init__(self, keeper: Keeper) -> None:
+    def __init__(self, keeper: LogKeeper) -> None:
         self._keeper = keeper
         self._held: list[tuple[Placed, Tally]] = []
         self._cursors: dict[str, Cursor] = {}

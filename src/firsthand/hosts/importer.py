@@ -4,8 +4,8 @@ The invariant: importing the same bytes again adds nothing; a grown file adds wh
 is new; a file rewritten in place loses nothing that was there before. One bad
 source never stops the others. At most one batch is held in memory.
 
-It knows hosts by their port and the store by its port, and decides nothing about
-either; the clock is read once, to tell a file that is still written from one that is not.
+It knows hosts by their port, and decides nothing about them; the clock is read once, to tell a file that
+is still written from one that is not.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from firsthand.hosts import registry
 from firsthand.hosts.batch import Batch, Tally
 from firsthand.hosts.identity import Seen, identified
 from firsthand.hosts.import_report import UNKNOWN_SHOWN_MAX, ImportReport, Progress, Quarantined, SourceReport
-from firsthand.hosts.intake import Cursor, Keeper, Placed
+from firsthand.hosts.intake import Cursor, LogKeeper, Placed
 from firsthand.hosts.own_words import unfenced
 from firsthand.hosts.source import OpenSource, Prefix, Standing, shown, standing
 from firsthand.hosts.source_files import Found, in_paths, in_usual_places
@@ -39,7 +39,7 @@ UNNAMED = "unnamed"  # the bare id of a session whose name has no sign that can 
 
 
 def import_paths(
-    keeper: Keeper,
+    keeper: LogKeeper,
     paths: Iterable[str | os.PathLike[str]] | None,
     *,
     home: Path,
@@ -71,7 +71,7 @@ def import_paths(
 
 
 def import_found(
-    keeper: Keeper,
+    keeper: LogKeeper,
     sources: Sequence[Found],
     *,
     host: Host | None = None,
@@ -94,7 +94,7 @@ class _Run:
 
     def __init__(
         self,
-        keeper: Keeper,
+        keeper: LogKeeper,
         sources: Sequence[Found],
         host: Host | None,
         progress: Callable[[Progress], None] | None,
@@ -196,7 +196,7 @@ class _Run:
 class _Reader:
     """The reading of one source, from where the last one stopped."""
 
-    def __init__(self, host: Host, source: OpenSource, tally: Tally, head: bytes, keeper: Keeper) -> None:
+    def __init__(self, host: Host, source: OpenSource, tally: Tally, head: bytes, keeper: LogKeeper) -> None:
         self._host, self._source, self._tally, self._head = host, source, tally, head
         self._keeper, self._fence_key, self._rules = keeper, keeper.fence_key, keeper.rules
         cursor = keeper.cursor(tally.path)
@@ -286,7 +286,7 @@ class _Reader:
         )  # fmt: skip
 
 
-def _session(keeper: Keeper, host: Host, bare: str) -> str:
+def _session(keeper: LogKeeper, host: Host, bare: str) -> str:
     """Give a session's name in the log."""
     return keeper.rules.session(f"{host.name}:{to_name(bare) or UNNAMED}")
 

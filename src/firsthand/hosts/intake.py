@@ -1,7 +1,6 @@
-"""What the intake asks of the store it fills: take records, remember how far each source was read.
+"""What an import leaves in a log: records with their ids, and how far each source was read.
 
-The intake does not know the log; `memory` hands it one behind this port. A cursor
-only saves work: without any, an import reads everything again and adds nothing,
+A cursor only saves work: without any, an import reads everything again and adds nothing,
 because ids are derived from the records.
 """
 
@@ -9,11 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from itertools import groupby
+from typing import Any
 
 from firsthand.hosts.intake_rules import CaptureRules
+from firsthand.log.prepare import DraftGroup
+from firsthand.log.sqlite.local import LocalLog
 from firsthand.record import Record
-from firsthand.value import field, value
+from firsthand.value import asdict, field, value
 
 
 @value
@@ -62,13 +64,9 @@ class Cursor:
 
     def to_text(self) -> str:
         """Write it as text to be kept; the inverse of `from_text`."""
-        small = {
-            "host": self.host, "size_bytes": self.size_bytes, "modified_ns": self.modified_ns,
-            "offset_bytes": self.offset_bytes, "digest": self.digest, "state": dict(self.state),
-            "branch": self.branch, "torn": self.torn, "events": self.events,
-            "ignored": [*self.ignored],
-        }  # fmt: skip
-        return json.dumps(small, separators=(",", ":")) + "\n" + self.seen
+        members = asdict(self)
+        seen: str = members.pop("seen")
+        return json.dumps(members, separators=(",", ":")) + "\n" + seen
 
     @classmethod
     def from_text(cls, text: str) -> Cursor | None:
@@ -80,32 +78,37 @@ class Cursor:
             return None
 
 
-class Keeper(Protocol):
-    """The store as the intake sees it.
+class LogKeeper:
+    """Takes records into one namespace of a log, and keeps how far each source was read.
 
     Attributes:
         fence_key: what the store fences with (`firsthand.fence`), to tell its own words in a source.
         rules: what is kept out of the log.
     """
 
-    @property
-    def fence_key(self) -> bytes: ...
-    @property
-    def rules(self) -> CaptureRules: ...
+    def __init__(self, log: LocalLog, namespace: str, rules: CaptureRules | None = None) -> None:
+        self._log, self._namespace = log, namespace
+        self.rules = rules or CaptureRules()
+        self.fence_key = log.reader.fence_key()
 
     def append_records(self, placed: Sequence[Placed]) -> Sequence[int]:
         """Append the events of records, in order, all or none; say how many of each record were new.
 
-        The ids are derived: an id that is there already, in whatever session, is the
-        same event and is left as it is. Sessions may change from record to record;
-        one transaction for all of them is what makes many small sources quick.
+        The ids are derived: an id that is there already, in whatever session, is the same event and is left as it
+        is. One transaction for records of all sessions is what makes many small sources quick.
         """
-        ...
+        groups = [
+            DraftGroup(session, tuple(draft for item in run for draft in item.record.drafts))
+            for session, run in groupby(placed, lambda item: item.session)
+        ]
+        appended = iter(self._log.append_group([group for group in groups if group.drafts], namespace=self._namespace))
+        return [sum(next(appended).new for _ in item.record.drafts) for item in placed]
 
     def cursor(self, source_key: str) -> Cursor | None:
         """Give the cursor kept for a source; None when there is none."""
-        ...
+        text = self._log.cursor(self._namespace, source_key)
+        return None if text is None else Cursor.from_text(text)
 
     def save_cursors(self, cursors: Mapping[str, Cursor]) -> None:
-        """Keep cursors; called after their records were appended, so that a crash between costs only time."""
-        ...
+        """Keep cursors; their records are on disk already."""
+        self._log.save_cursors(self._namespace, {name: cursor.to_text() for name, cursor in cursors.items()})
