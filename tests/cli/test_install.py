@@ -103,6 +103,7 @@ COMMENTED = {
 }
 TOMLS = {
     "tables": b'model = "x" # mine\n[mcp_servers.other]\ncommand = "y"\n\n[z]\nq = 1\n',
+    "tables and blank lines": b'[mcp_servers]\n[mcp_servers.a]\ncommand="q"\n\n\n[[x]]\na=1\n\n# end\n',
     "no line end": b'model = "x"',
     "CRLF": b"a = 1\r\n\r\n[b]\r\nc = 2\r\n",
     "empty": b"",

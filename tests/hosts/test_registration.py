@@ -282,28 +282,6 @@ def test_a_server_is_registered_as_the_host_documents(host):
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        'model = "x"\n',
-        'model = "x"',
-        "# mine\r\n[a]\r\nb = 1\r\n",
-        '[mcp_servers.other]\ncommand = "y"\n\n[z]\nq = 1\n\n# end\n',
-        '[mcp_servers]\n[mcp_servers.a]\ncommand="q"\n\n\n',
-        "[[x]]\na=1\n",
-    ],
-)
-def test_tables_of_codex_come_and_go_byte_for_byte(text):
-    """Whatever its end, its comments and its other servers: an install and its undoing give the same text."""
-    codex = host_program("codex")
-    once = with_server(text, codex, ["/a b/py", 'quote"'], allow=True)
-    assert with_server(once, codex, ["/a b/py", 'quote"'], allow=True) == once
-    assert tomllib.loads(once)["mcp_servers"]["firsthand"]["args"] == ['quote"']
-    assert without_server(once, codex) == text
-    written_since = once + '\n[hooks.state."x"]\ntrusted_hash = "sha256:1"\n' if once.endswith("\n") else once
-    assert tomllib.loads(without_server(written_since, codex)).get("hooks") == tomllib.loads(written_since).get("hooks")
-
-
-@pytest.mark.parametrize(
     "text", ["mcp_servers = {a = {command = 'x'}}\n", "a = [", "mcp_servers.firsthand.command = 'x'\n"]
 )
 def test_tables_of_codex_that_cannot_be_edited_are_refused(text):

@@ -18,18 +18,14 @@ from typing import Any
 
 from firsthand import event, fence
 from firsthand.agent_space import AgentSpace
-from firsthand.agents import jobs, recording_rules, session_cache, settings, small_files
+from firsthand.agents import jobs, session_cache, small_files
 from firsthand.agents.faults import Fault, keep_fault
 from firsthand.agents.jobs import Job
 from firsthand.agents.transcripts import import_paths
 from firsthand.errors import FirsthandError, IdConflict, SourceRejected, StoreFull
 from firsthand.event import Draft, Kind, Trust, to_bytes
 from firsthand.hosts.hook import HookCall, HookEvent
-from firsthand.hosts.import_report import ImportReport
-from firsthand.hosts.importer import import_found
-from firsthand.hosts.intake import LogKeeper
 from firsthand.hosts.intake_rules import REDACTED
-from firsthand.hosts.source_files import in_paths
 from firsthand.log.preview import preview
 from firsthand.moment import Moment
 from firsthand.space import Space
@@ -57,8 +53,7 @@ def record(space: Space, call: HookCall, agent: str, known: session_cache.Known,
         StoreError: it can be recorded nowhere.
     """
     session = call.log_session
-    job = Job(jobs.FOLLOW, space.namespace, agent, replace(call, agent_id="").log_session, call.host, call.transcript,
-              call.cwd)  # fmt: skip
+    job = _job_of(space, call, agent)
     if call.host not in TRANSCRIBED or not call.transcript or known.payloads:
         _append(space, session, drafts(call, session, space, nonce=nonce, now=now))
         return False
@@ -102,19 +97,19 @@ def is_short(job: Job) -> bool:
 
 
 def follow_now(space: Space, call: HookCall, agent: str) -> None:
-    """Read what is new in a transcript within the hook, since its end is needed at once; nothing is learned from it.
+    """Read what is new in a transcript within the hook, since its end is needed at once.
 
     A transcript above `NOW_BYTES_MAX` is left to the job.
     """
-    if call.host not in TRANSCRIBED or not call.transcript or not small_files.is_file(call.transcript):
-        return
-    transcript = Path(call.transcript)
-    with small_files.ours(f"look at {transcript}"):
-        if transcript.stat().st_size > NOW_BYTES_MAX:
-            return
-    rules = recording_rules.rules_of(space.path, settings.load(space.path, call.cwd))
-    report = import_found(LogKeeper(space.log, space.namespace, rules), in_paths([transcript]))
-    _take(AgentSpace(space, agent), report, Job(jobs.FOLLOW, host=call.host, cwd=call.cwd))
+    job = _job_of(space, call, agent)
+    if call.host in TRANSCRIBED and is_short(job):
+        follow(space, job)
+
+
+def _job_of(space: Space, call: HookCall, agent: str) -> Job:
+    """Make the job of following the transcript that a call names."""
+    session = replace(call, agent_id="").log_session
+    return Job(jobs.FOLLOW, space.namespace, agent, session, call.host, call.transcript, call.cwd)
 
 
 def settle(space: Space, job: Job) -> None:
@@ -236,11 +231,8 @@ def _append(space: Space, session: str, made: list[Draft]) -> None:
 
 
 def _import(space: Space, job: Job, paths: list[Path]) -> None:
-    _take(AgentSpace(space, job.agent), import_paths(space, paths, folder=job.cwd), job)
-
-
-def _take(agent: AgentSpace, report: ImportReport, job: Job) -> None:
-    """Make the sessions of an import the agent's."""
+    """Import transcripts; the sessions in them become the agent's."""
+    report, agent = import_paths(space, paths, folder=job.cwd), AgentSpace(space, job.agent)
     for source in report.sources:
         for session in source.sessions:
             agent.enrol(session, host=job.host, cwd=job.cwd)

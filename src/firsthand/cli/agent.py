@@ -7,7 +7,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from firsthand import Agent, InvalidArgument, Memory, environment
+from firsthand import Agent, InvalidArgument, Memory
 from firsthand.agent_space import sessions_like
 from firsthand.agents.agent import agent_in, agents_of
 from firsthand.agents.agent_digest import digest_of
@@ -20,7 +20,7 @@ from firsthand.cli.arguments import Parser, decimal, number
 from firsthand.cli.display import clock, count, shown, table
 from firsthand.cli.exits import DAMAGED, DONE, NOTHING_FOUND, STORE_FAILED
 from firsthand.cli.output import Output
-from firsthand.cli.stores import agent_here, position, to_read, to_write
+from firsthand.cli.stores import agent_here, position, project_of, store_of, to_read, to_write
 from firsthand.json_codec import to_json
 
 CATCH_UP_SECONDS = 600.0
@@ -299,12 +299,8 @@ def _sleepers(memory: Memory, chosen: argparse.Namespace) -> tuple[Agent, ...]:
 
 def _switch(chosen: argparse.Namespace, out: Output) -> int:
     """Write a switch into the settings file of those it is for, and say which."""
-    store = Path(chosen.store) if chosen.store else environment.default_store()
-    file = user_file(store)
-    project = Path(chosen.project).expanduser() if chosen.project else None
-    if project is not None and not project.is_dir():
-        raise InvalidArgument(f"expected the folder of a project after --project; there is no folder {project}")
-    switch(file, chosen.what, on=chosen.state == "on", project=project)
+    file = user_file(store_of(chosen))
+    switch(file, chosen.what, on=chosen.state == "on", project=project_of(chosen))
     if out.as_json:
         out.json({"file": str(file), "switch": chosen.what, "on": chosen.state == "on"})
     else:

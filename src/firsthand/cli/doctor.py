@@ -19,7 +19,7 @@ from firsthand.cli.arguments import Parser
 from firsthand.cli.display import shown, table
 from firsthand.cli.exits import DAMAGED, DONE
 from firsthand.cli.output import Output
-from firsthand.cli.stores import to_read
+from firsthand.cli.stores import store_of, to_read
 from firsthand.health.doctor import examine
 from firsthand.health.modes import name_failure
 from firsthand.health.report import Finding, HealthReport
@@ -52,7 +52,6 @@ def add(parser: Parser) -> None:
 
 
 def _doctor(chosen: argparse.Namespace, out: Output) -> int:
-    store = Path(chosen.store) if chosen.store else environment.default_store()
     if chosen.missed or chosen.session:
         return _missed(chosen, out)
     cwd = Path.cwd()
@@ -61,8 +60,8 @@ def _doctor(chosen: argparse.Namespace, out: Output) -> int:
         agent=chosen.agent, deep=chosen.deep, canary=not chosen.no_canary, installed=places, cwd=str(cwd),
         daemon=_daemon(wanted=any(place.events for place in places)),
     )  # fmt: skip
-    out.progress(lambda: f"looking at {store}")
-    report = examine(store, namespace=chosen.namespace, look=look)
+    out.progress(lambda: f"looking at {store_of(chosen)}")
+    report = examine(store_of(chosen), namespace=chosen.namespace, look=look)
     if out.as_json:
         out.json(to_json(report) | {"severity": report.severity, "line": report.line, "state": report.state})
     else:

@@ -14,6 +14,7 @@ from firsthand.cli.arguments import Parser
 from firsthand.cli.exits import DONE, REFUSED
 from firsthand.cli.output import Output
 from firsthand.cli.serve import ask_server, start_server
+from firsthand.cli.stores import store_of
 from firsthand.server.daemon_stores import identity_of
 from firsthand.server.hook_client import VERSION, Call
 
@@ -34,7 +35,7 @@ def add(parser: Parser) -> None:
 
 
 def _inspect(chosen: argparse.Namespace, out: Output) -> int:
-    store = Path(chosen.store) if chosen.store else environment.default_store()
+    store = store_of(chosen)
     namespace = chosen.namespace or environment.default_namespace()
     url = link(store, namespace, _page(store, namespace, chosen), out)
     if not url.startswith("http"):

@@ -19,7 +19,8 @@ from firsthand.cli import imports, inspect
 from firsthand.cli.arguments import Parser
 from firsthand.cli.exits import DONE, NOTHING_FOUND, REFUSED
 from firsthand.cli.output import Output
-from firsthand.cli.settings_files import agrees, ask, carry_out, plans_of, project_of, show
+from firsthand.cli.settings_files import agrees, ask, carry_out, plans_of, show
+from firsthand.cli.stores import project_of, store_of
 from firsthand.hosts.host_table import HOSTS, host_program
 from firsthand.hosts.installation import installed
 from firsthand.hosts.installer import Plan, hosts_here, plan_install
@@ -125,7 +126,7 @@ def _carry_out(plan: Plan, chosen: argparse.Namespace, out: Output) -> None:
     if hooks is not None:
         launcher.write(hooks)
     ran = carry_out(plan, anew, out, done="installed", to_do=to_do)
-    place = user_file(_store(chosen))
+    place = user_file(store_of(chosen))
     if ran and server_command(chosen):
         set_tools(place, plan.host, on=True)
     if chosen.tool_output:
@@ -141,7 +142,7 @@ def _carry_out(plan: Plan, chosen: argparse.Namespace, out: Output) -> None:
 def _offer(chosen: argparse.Namespace, out: Output) -> int:
     """Offer redaction, the import of past sessions, and a look at the memory."""
     asks = out.terminal and sys.stdin.isatty() and not chosen.yes and not out.as_json
-    store = _store(chosen)
+    store = store_of(chosen)
     if not learn_secrets(store):
         out.remark(f"  secrets are known by shape alone; more of them: {environment.extra_command('secrets')}")
     question = "Replace passwords and keys by marks before anything is written? What is replaced is gone. [y/N] "
@@ -164,7 +165,3 @@ def _offer(chosen: argparse.Namespace, out: Output) -> int:
         return code
     out.line("now start your agent; look at its memory: firsthand inspect")
     return code
-
-
-def _store(chosen: argparse.Namespace) -> Path:
-    return Path(chosen.store).expanduser() if chosen.store else environment.default_store()

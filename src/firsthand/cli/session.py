@@ -6,14 +6,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from firsthand import Draft, InvalidArgument, Kind, Trust, environment
+from firsthand import Draft, Kind, Trust, environment
 from firsthand.agents.pauses import pause, resume
 from firsthand.cli import anatomy, transcript
 from firsthand.cli.arguments import Parser, kind, number, time
 from firsthand.cli.display import clock, count, shown
 from firsthand.cli.exits import DONE
 from firsthand.cli.output import Output
-from firsthand.cli.stores import to_read, to_write
+from firsthand.cli.stores import project_of, store_of, to_read, to_write
 from firsthand.moment import now
 
 _BY_AGENT = {Kind.AGENT_MESSAGE, Kind.REASONING, Kind.TOOL_CALL, Kind.NOTE}
@@ -152,13 +152,9 @@ def _resume(chosen: argparse.Namespace, out: Output) -> int:
 
 
 def _whose(chosen: argparse.Namespace) -> tuple[Path, str, Path | None]:
-    store = Path(chosen.store) if chosen.store else environment.default_store()
     if chosen.session:
-        return store, chosen.session, None
-    project = Path(chosen.project).expanduser() if chosen.project else Path.cwd()
-    if not project.is_dir():
-        raise InvalidArgument(f"expected the folder of a project after --project; there is no folder {project}")
-    return store, "", project.absolute()
+        return store_of(chosen), chosen.session, None
+    return store_of(chosen), "", project_of(chosen) or Path.cwd()
 
 
 def _say_recorded(out: Output, what: str, *, on: bool) -> int:

@@ -7,7 +7,6 @@ The invariant: when one file of a plan cannot be changed, none is.
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import os
 import shlex
@@ -26,18 +25,6 @@ from firsthand.server import launcher
 
 ATTEMPTS_MAX = 3
 COMMAND_S = 60
-
-
-def project_of(chosen: argparse.Namespace) -> Path | None:
-    """Give the folder after ``--project``; None without one.
-
-    Raises:
-        InvalidArgument: there is no such folder.
-    """
-    project = None if chosen.project is None else Path(chosen.project).expanduser().absolute()
-    if project is not None and not project.is_dir():
-        raise InvalidArgument(f"expected the folder of a project after --project; there is no folder {project}")
-    return project
 
 
 def plans_of(hosts: Iterable[str], make: Callable[[str], Plan], out: Output, *, named: str) -> tuple[list[Plan], int]:

@@ -20,7 +20,7 @@ from firsthand.cli.arguments import Parser
 from firsthand.cli.display import count, shown, size, table
 from firsthand.cli.exits import DAMAGED, DONE, USAGE
 from firsthand.cli.output import Output
-from firsthand.cli.stores import new_file, session_in, to_read, to_write, vectors_left
+from firsthand.cli.stores import new_file, session_in, store_of, to_read, to_write, vectors_left
 from firsthand.health.proof import accept_head
 from firsthand.index.dense import VectorSpace
 from firsthand.log.signature import KeptHead, kept_head, read_head
@@ -279,7 +279,7 @@ def _export(chosen: argparse.Namespace, out: Output) -> int:
 def _salvage(chosen: argparse.Namespace, file: BinaryIO) -> Exported:
     """Write what is whole of a store that may not even open."""
     namespace = None if chosen.all else chosen.namespace or environment.default_namespace()
-    root = Path(chosen.store or environment.default_store())
+    root = store_of(chosen)
     if is_at_address(root):
         raise InvalidArgument(
             f"expected a store in a folder, whose files are read past damage; {environment.store_name(root)} is in "

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 import firsthand
+from firsthand import environment
 from firsthand.cli.display import count, shown
 from firsthand.cli.output import Output
 from firsthand.errors import InvalidArgument, StoreDamaged, StoreOlder, Unresolvable
@@ -56,6 +57,23 @@ def position(memory: Memory, as_of: int | None) -> int | None:
 def to_write(chosen: argparse.Namespace, *, create: bool) -> Memory:
     """Open the store of a command that writes."""
     return firsthand.Memory(chosen.store, namespace=chosen.namespace, create=create)
+
+
+def store_of(chosen: argparse.Namespace) -> Path:
+    """Give the folder of the store that a command is for, whether it is there or not."""
+    return Path(chosen.store) if chosen.store else environment.default_store()
+
+
+def project_of(chosen: argparse.Namespace) -> Path | None:
+    """Give the folder after ``--project``; None without one.
+
+    Raises:
+        InvalidArgument: there is no such folder.
+    """
+    project = None if chosen.project is None else Path(chosen.project).expanduser().absolute()
+    if project is not None and not project.is_dir():
+        raise InvalidArgument(f"expected the folder of a project after --project; there is no folder {project}")
+    return project
 
 
 def session_in(memory: Space, name: str) -> str:

@@ -18,7 +18,8 @@ from firsthand.cli.display import shown
 from firsthand.cli.exits import DONE, REFUSED
 from firsthand.cli.output import Output
 from firsthand.cli.serve import end_server
-from firsthand.cli.settings_files import agrees, carry_out, plans_of, project_of, show
+from firsthand.cli.settings_files import agrees, carry_out, plans_of, show
+from firsthand.cli.stores import project_of, store_of
 from firsthand.hosts.host_table import HOSTS, host_program
 from firsthand.hosts.installer import Plan, plan_uninstall
 from firsthand.server import launcher
@@ -60,7 +61,7 @@ def _uninstall(chosen: argparse.Namespace, out: Output) -> int:
     words = "".join((f" {chosen.host}" if chosen.host else "", " --everything" if chosen.everything else ""))
     if there and not agrees(there, out, yes=chosen.yes, typed=f"firsthand uninstall{words} --yes"):
         return REFUSED
-    store = Path(chosen.store).expanduser() if chosen.store else environment.default_store()
+    store = store_of(chosen)
     for plan in there or (plans if chosen.host else ()):
         _carry_out(plan, chosen, store, out)
     if not there and not chosen.host and not out.as_json:
