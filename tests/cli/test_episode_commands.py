@@ -86,7 +86,7 @@ def test_sessions_of_nobody_are_no_empty_answer(shell):
     """Where the folder's agent has nothing, what asks about it says so, and how sessions become its own."""
     shell.append("The port of staging is 8080.")
     shell.append("The port of staging is now 8443.")
-    for words in (("sleep",), ("digest",), ("sleep", "--timer", "03:30")):
+    for words in (("sleep",), ("digest",)):
         said = shell("agent", *words)
         assert (said.code, said.text) == (5, "")
         assert "(the agent of this folder) has anything in this store" in said.error
