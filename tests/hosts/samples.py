@@ -29,12 +29,6 @@ JSONL = lines(
     {"role": "user", "content": "thanks"},
 )
 
-IRC = b"""=== ada [~ada@host]  has joined #x
-[23:58] <ada> does anybody know port 8080?
-[23:59]  * bob shrugs
-[00:01] <ada> never mind
-"""
-
 GEMINI = lines(
     {"sessionId": "g-1", "projectHash": "ab12", "startTime": "2026-02-03T04:05:06Z", "kind": "main"},
     {"id": "m1", "timestamp": "2026-02-03T04:05:07Z", "type": "user", "content": [{"text": "read the file"}]},
@@ -69,7 +63,6 @@ Thanks.
 LINE_SOURCES = {
     "pi.jsonl": PI,
     "plain.jsonl": JSONL,
-    "2026-01-02_x.log": IRC,
     "session-g.jsonl": GEMINI,
     "in.mbox": MBOX,
 }
