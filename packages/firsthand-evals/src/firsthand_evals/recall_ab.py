@@ -197,6 +197,23 @@ def harmful(table: Sequence[Cell]) -> tuple[Cell, ...]:
     )
 
 
+def checks(table: Sequence[Cell]) -> dict[str, bool]:
+    """Give what must hold of a run with the scripted reader, as far as its conditions ran, and whether it does."""
+    cell = {(one.sort, one.condition): one for one in table}
+
+    def right(condition: str, *sorts: Sort) -> list[float]:
+        return [cell[sort, condition].right.mean for sort in sorts if (sort, condition) in cell]
+
+    pushed = [one.pushed.hits for one in table if one.condition == BASELINE]
+    alone = right(BASELINE, Sort.EXPERIENCE, Sort.NEEDLESS)
+    return {
+        "nothing is pushed in the condition none": not any(pushed),
+        "without a push the reader answers what needs no memory, and nothing else": alone == [0.0, 1.0],
+        "the right content makes it right": set(right("ideal", Sort.EXPERIENCE, Sort.PROCEDURE)) <= {1.0},
+        "all pushes together answer some of what stands only in the memory": 0.0 not in right("all", Sort.EXPERIENCE),
+    }
+
+
 def _chosen(worlds: Sequence[World], cases_max: int | None) -> list[tuple[World, Case]]:
     """Take cases of each sort from one world after the other, so that few of them are of all variants."""
     if cases_max is None:

@@ -91,20 +91,30 @@ def shares(pairs: Sequence[tuple[str, str]]) -> dict[str, Rate]:
     }
 
 
+def beside(ours: Sequence[tuple[str, str]], pieces: Sequence[tuple[str, str]]) -> dict[str, bool]:
+    """Say whether a checker is better than the search for pieces of the source."""
+    own, other = shares(ours), shares(pieces)
+    missed = "silent failures missed"
+    return {
+        "more right than by a search for pieces": own["right"].hits > other["right"].hits,
+        "fewer silent failures missed than by a search for pieces": own[missed].hits < other[missed].hits,
+    }
+
+
 def page(ours: Sequence[tuple[str, str]], pieces: Sequence[tuple[str, str]], checker: str) -> Page:
     """Make the report of a checker's verdicts beside those of a search for pieces of the source."""
-    found, beside = shares(ours), shares(pieces)
+    found, other = shares(ours), shares(pieces)
     kept, counts = is_good(ours), Counter(ours)
     series = [
         Series(name, tuple((share, Figure(rate.share, rate.low, rate.high)) for share, rate in rates.items()))
-        for name, rates in ((checker, found), (PIECES, beside))
+        for name, rates in ((checker, found), (PIECES, other))
     ]
     limits = Series("limits", (("right", Figure(RIGHT_MIN)), ("silent failures missed", Figure(MISSED_MAX))))
     drawn = partial(dots, "shares of verdicts", "share of notes", [*series, limits])
     may = "can be relied on" if kept else "cannot be relied on"
     told = f"{checker} {may}: right on" if len(ours) >= NOTES_MIN else f"Too few to tell of {checker}: right on"
     said = [(gold, *(str(counts[gold, regime]) for regime in REGIMES)) for gold in REGIMES]
-    compared = [(share, str(found[share]), str(beside[share])) for share in found]
+    compared = [(share, str(found[share]), str(other[share])) for share in found]
     limit = f"at least {RIGHT_MIN:.0%} right, at most {MISSED_MAX:.0%} missed: {'kept' if kept else 'NOT kept'}"
     return Page(
         "How often the probe is right",
@@ -115,7 +125,7 @@ def page(ours: Sequence[tuple[str, str]], pieces: Sequence[tuple[str, str]], che
             Section("Shares", tables=[Table(("", checker, PIECES), compared)]),
             Section("What was said", tables=[Table(("gold \\ said", *REGIMES), said)]),
         ],
-        [Judged(limit, kept)],
+        [Judged(limit, kept), *(Judged(says, so) for says, so in beside(ours, pieces).items())],
         about=[("command", "python -m firsthand_evals.commands.accuracy --markdown FILE --html FILE"),
                ("looked at while tuning", LOOKED_AT)],
     )  # fmt: skip

@@ -30,7 +30,7 @@ from firsthand.cli.display import shown
 from firsthand.cli.exits import DONE, NOTHING_FOUND
 from firsthand.cli.output import Output
 from firsthand.value import asdict, fields
-from firsthand_evals import cases, delivery, models, pages, readers, recall_ab, registry
+from firsthand_evals import cases, delivery, faults, models, pages, readers, recall_ab, registry
 from firsthand_evals.delivery import CONDITIONS, Condition
 from firsthand_evals.pages import Page
 from firsthand_evals.readers import Reader
@@ -45,6 +45,8 @@ HEADLINE_CHARACTERS_MAX = 300
 
 def list_(chosen: argparse.Namespace, out: Output) -> int:
     """Run ``eval list``."""
+    if chosen.faults:
+        return _faults(out)
     path = folder_kept(chosen)
     if chosen.out is not None and not (path is not None and path.is_dir()):
         raise InvalidArgument(f"--out is the folder that results were kept in; {chosen.out!r} is none")
@@ -57,6 +59,18 @@ def list_(chosen: argparse.Namespace, out: Output) -> int:
         out.line(f"    needs {experiment.needs}; {experiment.command}")
         if last:
             out.line(f"    last {shown(last)}")
+    return DONE
+
+
+def _faults(out: Output) -> int:
+    """Tell what each experiment must see, and by which check."""
+    for number, fault in enumerate(every := faults.faults()):
+        if out.as_json:
+            out.json(asdict(fault))
+            continue
+        if not number or every[number - 1].experiment != fault.experiment:
+            out.line(out.style(fault.experiment, "name"))
+        out.line(f"    {fault.breaks}: {fault.check.rstrip(': ')}")
     return DONE
 
 
@@ -244,7 +258,10 @@ def recall_ab_(chosen: argparse.Namespace, out: Output) -> int:
         "repetitions": chosen.repetitions, "headline": f"{reader.name}: {recall_ab.headline(table)}",
         "cells": [recall_ab.as_json(cell) for cell in table],
     })  # fmt: skip
-    return _verdict(table, out)
+    broken = [] if reader.costs else [says for says, held in recall_ab.checks(table).items() if not held]
+    for says in broken:
+        out.warn(f"the evaluation itself does not hold: {says}")
+    return NOTHING_FOUND if broken else _verdict(table, out)
 
 
 def _show(records: Iterable[Mapping[str, object]], page: Page, out: Output) -> None:

@@ -117,8 +117,11 @@ def _harness(streams: Sequence[Stream], seeds: Sequence[int], episodes: int) -> 
     chance = sum(n * chance for _, n, chance in told) / found.n
     says = f"with answers shuffled, what is seen is answered at chance, {chance:.5f}"
     yield Check("C1", says, found.low <= chance <= found.high, f"{found.hits / found.n:.5f}, {found}")
-    whole = all(stream.end(f"seen {reader}") == 1 for stream in curves.of(streams, arms.KEEP_ALL) for reader in READERS)
-    yield Check("C1", "keep all answers all that is seen", whole, str(curves.end(streams, arms.KEEP_ALL, "seen weak")))
+    raw = curves.of(streams, arms.KEEP_ALL)
+    whole = all(stream.end(f"seen {reader}") == 1 for stream in raw for reader in READERS)
+    whole &= all(stream.end(f"rule {WEAK}") == stream.end(f"alone {WEAK}") for stream in raw)
+    says = "keep all answers all that is seen, and by itself nothing that is not"
+    yield Check("C1", says, whole, str(curves.end(streams, arms.KEEP_ALL, "seen weak")))
     alone = all(
         stream.end(f"seen {reader}") == _by_itself(stream.seed, name, episodes)
         for stream in curves.of(streams, arms.NO_MEMORY)

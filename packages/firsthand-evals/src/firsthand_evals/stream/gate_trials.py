@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from itertools import islice
 
 from firsthand.ledger import entry_gate
-from firsthand.ledger.entries import Entry, Episode, Written, entry
+from firsthand.ledger.entries import Entry, Episode, Written, current, entry
 from firsthand.ledger.entry_gate import Judged, Task
 from firsthand.ledger.solver import Weak
-from firsthand.value import value
+from firsthand.value import replace, value
 
 
 @value
@@ -56,10 +57,11 @@ class Trial:
 
     @property
     def came(self) -> str:
-        """Name the check that the gate refuses it by now; empty when it is taken."""
+        """Name the check that the gate refuses it by now; empty when it is taken and all cases are answered still."""
         report = entry_gate.check([self.proposed], self.standing, self.cases, Weak(), tasks=self.tasks,
                                   barred=self.barred)  # fmt: skip
-        return report.judged[0].reason
+        answers = ((case.answer, Weak().answer(case.case, report.view.text)) for case in current(self.cases).values())
+        return report.judged[0].reason or ("" if all(right == given for right, given in answers) else "nobody")
 
 
 def _made(text: str, cases: Mapping[str, Episode], parents: Sequence[Entry] = ()) -> Entry:
@@ -68,8 +70,8 @@ def _made(text: str, cases: Mapping[str, Episode], parents: Sequence[Entry] = ()
 
 def _cases(family: str, answers: Mapping[int, int | str]) -> dict[str, Episode]:
     return {
-        f"fh:{family}{level}": Episode(f"fh:{family}{level}", family, f"{family} level {level}", f"{answer}", place)
-        for place, (level, answer) in enumerate(answers.items(), 1)
+        f"fh:{family}{level}": Episode(f"fh:{family}{level}", family, f"{family} level {level}", f"{answer}", level)
+        for level, answer in answers.items()
     }
 
 
@@ -85,10 +87,17 @@ def trials() -> tuple[Trial, ...]:
     first, second = ({f"fh:oak{level}": crossed[f"fh:oak{level}"] for level in levels} for levels in
                      ((1, 2, 4), (4, 6, 9)))  # fmt: skip
     wide = _made(answers_all, birch)
+    # More cases than are asked again: a narrow rule gets four of the oldest wrong, which a wide one hides.
+    old = _cases("ash", {level: 5 * level + 1 if level < 6 else 3 * level for level in range(10)})
+    old = {name: replace(case, case=case.case.replace("level", "old level")) for name, case in old.items()}
+    many = {**old, **_cases("ash", {level: 3 * level for level in range(10, 10 + entry_gate.CANARIES_MAX)})}
+    narrow = _made("ash old level N => 5 * N + 1", dict(islice(old.items(), 6)))
+    over = _made("ash * N => 3 * N", dict(islice(many.items(), 6, None)))
     pair = {name: birch[name] for name in ("fh:birch1", "fh:birch2")}
     own, foreign = [*birch.values()], [*birch.values(), *cedar.values()]
     return (
-        Trial("", own, rule), Trial("form", foreign, _made(text, {**birch, "fh:cedar3": cedar["fh:cedar3"]})),
+        Trial("", own, rule), Trial("", [*many.values()], narrow, [over]),
+        Trial("form", foreign, _made(text, {**birch, "fh:cedar3": cedar["fh:cedar3"]})),
         Trial("evidence", own, _made(text, pair)), Trial("exact tokens", own, _made("birch level N of 99 => N", birch)),
         Trial("source replay", own, _made("birch level N => 4 * N + 1", birch)),
         Trial("quarantine", own, rule, barred=(text,)),

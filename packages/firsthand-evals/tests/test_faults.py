@@ -1,0 +1,119 @@
+"""No check is blind: each fault of the lists is planted, and the check that must see it fails."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import cache, lru_cache, partial
+from pathlib import Path
+
+import pytest
+from planted import planted
+
+from firsthand import moment
+from firsthand_evals import cases, delivery, readers, recall_ab
+from firsthand_evals.commands import accuracy
+from firsthand_evals.delivery import CONDITIONS
+from firsthand_evals.faults import Fault, faults
+from firsthand_evals.reclaim import experiments, ours, run, validators
+from firsthand_evals.reclaim.readers import Recomputing
+from firsthand_evals.stream import arms, checks
+from firsthand_evals.stream.run import run as run_streams
+from firsthand_evals.testing import reclaiming
+
+SMALL = {"size": {"items": (2, 4, 8, 12, 16)}, "noise": {"considered": (0, 8, 32)}, "cascade": {"hops": (1, 4)}}
+EVERY_FIFTH = 5
+"""Of the probe's notes."""
+
+
+def stream(_check: str) -> dict[str, bool]:
+    """Run the arms that have checks on two small worlds."""
+    names = {arms.NO_MEMORY, arms.KEEP_ALL, arms.TELEPHONE, "rules only", arms.RULES, arms.MERGE_ALL, arms.GATED,
+             arms.GATED_OVER, arms.UNSCOPED}  # fmt: skip
+    chosen = [*(arm for arm in arms.ARMS if arm.name in names), *arms.under_test([])]
+    made = checks.checks([*run_streams(chosen, range(2), episodes=80)], 80)
+    return {f"{check.name}: {check.says}": check.held for check in made}
+
+
+def reclaim(check: str) -> dict[str, bool]:
+    """Run the experiment that a check is of, small."""
+    name = check.partition(":")[0]
+    asked = experiments.sweep(name, 3, **SMALL.get(name, {}))
+    came = validators.validate([*run.run(asked, Recomputing())], [case.problem for case in asked])
+    return {f"{name}: {made.name}": made.held for made in came}
+
+
+def assertions(check: str) -> dict[str, bool]:
+    """Ask Firsthand, and memories that keep nothing or a part, what an assertion asks."""
+    return {
+        "lossless: firsthand": lambda: reclaiming.lossless(ours.PointerMemory, sessions=2).held,
+        "correctable: firsthand": lambda: reclaiming.correctable(ours.PointerMemory, budget=200, problems=1).held,
+        "no silent partial: firsthand's note alone":
+            lambda: reclaiming.no_silent_partial(ours.NoteAlone, problems=1).held,
+        "lossless: a memory that keeps nothing is found out":
+            lambda: not reclaiming.lossless(lambda messages, budget: "", sessions=1).held,
+        "correctable: a memory that keeps nothing is found out":
+            lambda: not reclaiming.correctable(lambda messages, budget: "", problems=1).held,
+        "no silent partial: a memory that keeps a part is found out":
+            lambda: not reclaiming.no_silent_partial(keeps_a_part, problems=1).held,
+    }  # fmt: skip
+
+
+def keeps_a_part(messages, budget):
+    return "; ".join(one["content"] for one in messages if one["role"] == "user")[:budget]
+
+
+def probe(_check: str) -> dict[str, bool]:
+    """Let the probe judge a part of its notes."""
+    rows = accuracy.cases()[::EVERY_FIFTH]
+    return accuracy.beside(accuracy.verdicts(rows, accuracy.judge), [(case["gold"], case["pieces"]) for case in rows])
+
+
+@lru_cache(maxsize=1)
+def past():
+    """Live one past through hooks; its store is copied for each prompt."""
+    world = cases.world(5, moment.now())
+    folder = tempfile.TemporaryDirectory()
+    return world, delivery.live(world, Path(folder.name) / "lived"), folder
+
+
+def recall(_check: str) -> dict[str, bool]:
+    """Ask the scripted reader with nothing pushed, with all and with the right content."""
+    world, store, _ = past()
+    chosen = [one for one in CONDITIONS if one.name in {"none", "all", "ideal"}]
+    prompts = recall_ab.prepare((world,), partial(delivery.ask, store), conditions=chosen, repetitions=1, cases_max=2)
+    return recall_ab.checks(recall_ab.cells(recall_ab.run(prompts, readers.Scripted(cases.beliefs((world,))))))
+
+
+RUNS = {"stream": stream, "reclaim": reclaim, "assertions": assertions, "probe": probe, "recall-ab": recall}
+
+
+@cache
+def sound(experiment: str, part: str) -> dict[str, bool]:
+    """Run an experiment, or the part of it that a check is of, without a fault."""
+    return RUNS[experiment](part)
+
+
+def came(fault: Fault, made: dict[str, bool]) -> list[bool]:
+    """Give how the check that must see a fault comes out."""
+    held = [held for check, held in made.items() if check.startswith(fault.check)]
+    return [each() if callable(each) else each for each in held]
+
+
+def test_every_experiment_has_its_list():
+    """No list is of an experiment that is not run here, and each has faults."""
+    assert {fault.experiment for fault in faults()} == set(RUNS)
+
+
+@pytest.mark.parametrize("fault", {(one.experiment, one.check): one for one in faults()}.values(),
+                         ids=lambda one: f"{one.experiment} {one.check}")  # fmt: skip
+def test_a_check_holds_without_a_fault(fault):
+    """Each check that is to see a fault holds where there is none, so that it is the fault that it sees."""
+    part = fault.check.partition(":")[0] if fault.experiment == "reclaim" else ""
+    assert came(fault, sound(fault.experiment, part)) == [True]
+
+
+@pytest.mark.parametrize("fault", faults(), ids=lambda one: f"{one.experiment} {one.breaks}")
+def test_a_fault_turns_its_check_red(fault):
+    """A gate that does not bite, a reader that knows too much, a note that leads nowhere: its check fails."""
+    with planted(fault):
+        assert came(fault, RUNS[fault.experiment](fault.check)) == [False]
