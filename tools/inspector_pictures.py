@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/inspector.md: the inspector's pages in a browser, on the session that the tests make.
+"""Draw the pictures of docs/inspector.md and docs/own-store.md in a browser, of the session that the tests make.
 
     python tools/inspector_pictures.py
 
@@ -18,6 +18,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from firsthand import Memory
+from firsthand.cli import cli
 from firsthand.server.daemon_stores import Stores
 from firsthand.server.http_server import HttpServer
 
@@ -31,6 +32,13 @@ PICTURES = {
     "inspector-recall.png": "/recall?q=why+does+the+rounding+test+fail",
     "inspector-volunteered.png": "/volunteered",
 }
+
+
+def keep(screenshot: bytes, name: str) -> None:
+    """Write a picture into the documents."""
+    file = HOME / "docs" / name
+    Image.open(io.BytesIO(screenshot)).quantize(64, dither=Image.Dither.NONE).save(file, optimize=True)
+    print(f"wrote docs/{name}, {file.stat().st_size:,} bytes")
 
 
 def main() -> None:
@@ -50,9 +58,11 @@ def main() -> None:
             for name, path in PICTURES.items():
                 page.goto(f"{server.url}/{place}{path}")
                 page.wait_for_timeout(1_500)
-                picture = Image.open(io.BytesIO(page.screenshot()))
-                picture.quantize(64, dither=Image.Dither.NONE).save(HOME / "docs" / name, optimize=True)
-                print(f"wrote docs/{name}, {(HOME / 'docs' / name).stat().st_size:,} bytes")
+                keep(page.screenshot(), name)
+            report = f"{folder}/own.html"
+            cli.main(["--store", str(store), "eval", "own", "--html", report])
+            page.goto(f"file://{report}")
+            keep(page.screenshot(), "own-store.png")
             browser.close()
         server.stop()
         stores.close()

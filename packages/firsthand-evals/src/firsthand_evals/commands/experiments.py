@@ -171,7 +171,7 @@ def can_be_written(chosen: argparse.Namespace, *names: str) -> None:
             raise InvalidArgument(f"--{name} {given[name]} cannot be written here; name a file that can")
     if len({place.resolve() for place in places.values()}) < len(places):
         raise InvalidArgument(f"{', '.join(f'--{name}' for name in places)} want a file each; got the same one twice")
-    if chosen.out is not None:
+    if getattr(chosen, "out", None) is not None:
         folder = Path(chosen.out).expanduser()
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -202,20 +202,21 @@ def stream_(chosen: argparse.Namespace, out: Output) -> int:
             **{name: it for name, it in typed.items() if it not in (None, [], False)}, folder=path,
             key=environment.model_key(), tell=out.warn, progress=partial(progress, out),
         ))  # fmt: skip
-    _show(report.records, report.page, out)
+    show(report.records, report.page, out)
     if chosen.estimate:
         return DONE
     if chosen.markdown is not None:
-        _write(chosen.markdown, pages.markdown(report.page), out)
+        write(chosen.markdown, pages.markdown(report.page), out)
     if chosen.html is not None:
-        _write(chosen.html, pages.html(report.page), out)
+        write(chosen.html, pages.html(report.page), out)
     _keep(chosen, out, "stream", {"headline": report.headline, **report.kept})
     for told in report.failed:
         out.warn(told)
     return NOTHING_FOUND if report.failed else DONE
 
 
-def _write(file: str, text: str, out: Output) -> None:
+def write(file: str, text: str, out: Output) -> None:
+    """Write a report into a file that the user named."""
     path = Path(file).expanduser()
     path.write_text(text, encoding="utf-8")
     out.remark(f"written to {shown(str(path))}")
@@ -247,12 +248,12 @@ def recall_ab_(chosen: argparse.Namespace, out: Output) -> int:
         table, [("reader", reader.name), *((name, str(getattr(chosen, name) or "all")) for name in names)]
     )
     records = [*({"item": asdict(item)} for item in items), *({"cell": recall_ab.as_json(cell)} for cell in table)]
-    _show(records, page, out)
+    show(records, page, out)
     kept_in = folder_kept(chosen)
     if kept_in is not None:
         recall_ab.keep(registry.folder_of(kept_in, "recall-ab"), items, page)
     if chosen.html is not None:
-        _write(chosen.html, pages.html(page), out)
+        write(chosen.html, pages.html(page), out)
     _keep(chosen, out, "recall-ab", {
         "reader": reader.name, "seed": chosen.seed, "worlds": chosen.worlds, "cases": chosen.cases,
         "repetitions": chosen.repetitions, "headline": f"{reader.name}: {recall_ab.headline(table)}",
@@ -264,7 +265,7 @@ def recall_ab_(chosen: argparse.Namespace, out: Output) -> int:
     return NOTHING_FOUND if broken else _verdict(table, out)
 
 
-def _show(records: Iterable[Mapping[str, object]], page: Page, out: Output) -> None:
+def show(records: Iterable[Mapping[str, object]], page: Page, out: Output) -> None:
     """Print what came of a run: its records as JSON, or the page in short."""
     if out.as_json:
         for record in records:

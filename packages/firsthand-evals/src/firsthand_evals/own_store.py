@@ -1,0 +1,358 @@
+"""A user's own store: what recall would have brought at each message, what was volunteered, what a summary lost.
+
+It replays what the log has: at a user's message the log before it is asked, and what came
+after it says what was of use. Nothing is understood: a passage counts as used when an exact
+string, a number or six words in a row of it, which the window did not have, stand in what
+the user, the agent or its calls said later in the session. The invariants: nothing is
+written, no model is asked; what is compared had the same tokens; a sample has a fixed seed;
+secrets are masked before anything is read.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import log
+
+from firsthand import Kind, Memory, Outcome
+from firsthand.agents.injections import fields_of
+from firsthand.agents.reminders import HELD_MIN, LIKELIHOOD_MIN, TOKENS_MAX
+from firsthand.agents.validity import funnel
+from firsthand.answer import Band, Query, Scope
+from firsthand.event import Event, texts
+from firsthand.hosts.requests import is_asked
+from firsthand.index.words import exact_strings
+from firsthand.moment import Moment
+from firsthand.recall.stop_words import STOP_WORDS
+from firsthand.tokens import estimate
+from firsthand.unasked.secrets import mask
+from firsthand.unasked.volunteer import Piece
+from firsthand.value import value
+
+MOMENTS, CUTS_MAX, ASKED_MAX = 100, 40, 100
+TEXT_CHARACTERS_MAX = 4_000
+"""Of an event, that are read; the rest of a longer one is not looked at."""
+PASSAGE_CHARACTERS, PASSAGES_MAX, QUOTE_WORDS, LATER_EVENTS = 480, 3, 6, 200
+CUT_EVENTS_MIN, SUMMARY_TOKENS = 30, 500
+_SAID = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.NOTE)
+_DONE = (Kind.AGENT_MESSAGE, Kind.TOOL_CALL)
+_READ = (*_SAID, Kind.TOOL_CALL, Kind.TOOL_RESULT, Kind.SUMMARY)
+_NUMBER, _WORD = re.compile(r"(?<![\w.])\d[\d.,]*\d\d(?!\w)"), re.compile(r"\w+")
+
+
+class Entry:
+    """An event as it is read here, with the strings in it; its runs of words are found when they are asked for."""
+
+    def __init__(self, event: Event) -> None:
+        self.position, self.session, self.kind, self.time = event.position, event.session, event.kind, event.time
+        self.pointer, self.text = event.pointer, mask(_plain(event)[: 2 * TEXT_CHARACTERS_MAX])[:TEXT_CHARACTERS_MAX]
+        self.strings = strings_of(self.text)
+        self._runs: frozenset[str] | None = None
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """Give its exact strings and runs of words."""
+        if self._runs is None:
+            self._runs = runs_of(self.text)
+        return self.strings | self._runs
+
+
+def _plain(event: Event) -> str:
+    """Give the text of an event; of a call what it was called with, without the escapes of JSON."""
+    if event.kind is not Kind.TOOL_CALL or event.text[:1] != "{":
+        return event.text
+    try:
+        return "\n".join(_leaves(json.loads(event.text)))
+    except (ValueError, RecursionError):  # no JSON after all: the text is what it was called with
+        return event.text
+
+
+def _leaves(data: object) -> Iterator[str]:
+    if isinstance(data, dict | list):
+        for part in data.values() if isinstance(data, dict) else data:
+            yield from _leaves(part)
+    elif data is not None:
+        yield str(data)
+
+
+def strings_of(text: str) -> frozenset[str]:
+    """Give the exact strings of a text (identifiers, files, versions), and its numbers of three digits and more."""
+    return frozenset((*exact_strings(text), *_NUMBER.findall(text)))
+
+
+def runs_of(text: str) -> frozenset[str]:
+    """Give every run of six words of a text."""
+    words = _WORD.findall(text.casefold())
+    return frozenset(" ".join(words[at : at + QUOTE_WORDS]) for at in range(len(words) - QUOTE_WORDS + 1))
+
+
+@value
+class Passage:
+    """What was, or would have been, put before an agent.
+
+    Attributes:
+        used: later in the session; ``elsewhere``: the same count held against another session, None without one.
+    """
+
+    pointer: str
+    time: Moment | None
+    text: str
+    used: bool
+    elsewhere: bool | None = None
+
+
+@value
+class Asked:
+    """One message of the user, with what would have come with it."""
+
+    pointer: str
+    session: str
+    time: Moment | None
+    text: str
+    ours: tuple[Passage, ...]
+    words: tuple[Passage, ...]
+
+
+@value
+class Cut:
+    """One place where history leaves a window, and what of the strings that were used again each way has left.
+
+    Attributes:
+        host: whether the summary is the host's own, else it is made of lines of the messages.
+        needed: strings that the agent used later before anybody said them again.
+        summary, words, ours: how many of them stand in the summary, in BM25's passages, in a recall's of the same size.
+        opened: how many stand in an event that its pointer gives.
+        asked, back: of a sample, how many were asked for by name, and how many came back.
+    """
+
+    session: str
+    pointer: str
+    host: bool
+    tokens: int
+    needed: tuple[str, ...]
+    summary: frozenset[str]
+    words: frozenset[str]
+    ours: frozenset[str]
+    opened: int
+    asked: int
+    back: int
+
+
+@value
+class Findings:
+    """What came of a store; ``messages`` are all that could be replayed, ``moments`` those that were."""
+
+    events: int
+    sessions: int
+    messages: int
+    moments: tuple[Asked, ...]
+    volunteered: tuple[tuple[str, Passage], ...]
+    cuts: tuple[Cut, ...]
+
+
+class Words:
+    """BM25 over passages of events, with stop words left out: the baseline."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self.passages = [
+            (entry, entry.text[at : at + PASSAGE_CHARACTERS])
+            for entry in entries for at in range(0, len(entry.text), PASSAGE_CHARACTERS)
+        ]  # fmt: skip
+        self._postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        self._sizes = [0] * len(self.passages)
+        for number, (_, text) in enumerate(self.passages):
+            counts = Counter(words_of(text))
+            self._sizes[number] = sum(counts.values())
+            for word, count in counts.items():
+                self._postings[word].append((number, count))
+        self._mean = sum(self._sizes) / max(1, len(self._sizes))
+
+    def best(self, text: str, tokens: int, may: Callable[[Entry], bool]) -> list[tuple[Entry, str]]:
+        """Give the passages that answer best, of entries that may be shown, within so many tokens."""
+        scores: dict[int, float] = defaultdict(float)
+        for word in set(words_of(text)):
+            postings = self._postings.get(word, ())
+            weight = log(1 + (len(self.passages) - len(postings) + 0.5) / (len(postings) + 0.5))
+            for number, count in postings:
+                if may(self.passages[number][0]):
+                    scores[number] += weight * count * 2.2 / (count + 0.3 + 0.9 * self._sizes[number] / self._mean)
+        chosen, left = [], tokens
+        for number in sorted(scores, key=lambda number: (-scores[number], number)):
+            entry, passage = self.passages[number]
+            if (cost := estimate(passage)) <= left:
+                chosen.append((entry, passage))
+                left -= cost
+            if left < tokens // 10:
+                break
+        return chosen
+
+
+def words_of(text: str) -> list[str]:
+    """Give the words of a text that are no stop words."""
+    return [word for word in _WORD.findall(text.casefold()) if word not in STOP_WORDS]
+
+
+class Replay:
+    """One store, read once, and asked as of each of its moments."""
+
+    def __init__(self, memory: Memory, *, moments: int = MOMENTS, seed: int = 0) -> None:
+        self.funnel = funnel(memory)
+        self.memory, self.limit, self.chance = memory, moments, random.Random(seed)  # noqa: S311 - repeatable
+        self.sessions: dict[str, list[Entry]] = defaultdict(list)
+        self.shown: list[Event] = []
+        self.events = 0
+        for event in memory.events():
+            self.events += 1
+            if event.kind is Kind.INJECTION:
+                self.shown.append(event)
+            elif event.kind in _READ and not event.erased:
+                self.sessions[event.session].append(Entry(event))
+        self.by_pointer = {entry.pointer: entry for own in self.sessions.values() for entry in own}
+        self.words = Words(self.by_pointer.values())
+
+    def findings(self, progress: Callable[[int, int], None] = lambda _done, _whole: None) -> Findings:
+        """Replay messages, count what was volunteered, and cut windows."""
+        first = min((entry.position for own in self.sessions.values() for entry in own), default=0)
+        asked = [
+            entry for own in self.sessions.values() for entry in own
+            if entry.kind is Kind.USER_MESSAGE and entry.position > first and is_asked(entry.text)
+            and len(words_of(entry.text)) > 1
+        ]  # fmt: skip
+        chosen = sorted(self.chance.sample(asked, min(self.limit, len(asked))), key=lambda entry: entry.position)
+        moments = []
+        for number, entry in enumerate(chosen, 1):
+            others = [other for other in chosen if other.session != entry.session]
+            moments.append(self._moment(entry, self.chance.choice(others) if others else None))
+            progress(number, len(chosen))
+        return Findings(self.events, len(self.sessions), len(asked), tuple(moments), tuple(self._volunteered()),
+                        tuple(self._cuts()))  # fmt: skip
+
+    def _moment(self, entry: Entry, other: Entry | None) -> Asked:
+        left = max((it.position for it in self._before(entry) if it.kind is Kind.SUMMARY), default=0)
+        scopes = [Scope(kinds=_SAID, before_position=entry.position, without_sessions=(entry.session,))]
+        if left:
+            scopes.append(Scope((entry.session,), kinds=_SAID, before_position=left))
+        ours = next((hits for scope in scopes if (hits := self._hits(entry.text, scope))), [])
+        tokens = sum(estimate(text) for _, text in ours)
+        words = self.words.best(entry.text, tokens, lambda it: it.kind in _SAID and it.position < entry.position and (
+            it.session != entry.session or it.position < left)) if tokens else []  # fmt: skip
+        known = self._window(entry)
+        later = self._later(entry.session, entry.position)
+        elsewhere = self._later(other.session, other.position) if other else None
+
+        def passages(found: Sequence[tuple[str, str]]) -> tuple[Passage, ...]:
+            return tuple(
+                Passage(pointer, self.by_pointer[pointer].time if pointer in self.by_pointer else None, text,
+                        bool(new & later), None if elsewhere is None else bool(new & elsewhere))
+                for pointer, text in found
+                for new in ((strings_of(text) | runs_of(text)) - known,)
+            )  # fmt: skip
+
+        return Asked(entry.pointer, entry.session, entry.time, entry.text, passages(ours),
+                       passages([(it.pointer, text) for it, text in words]))  # fmt: skip
+
+    def _hits(self, text: str, scope: Scope) -> list[tuple[str, str]]:
+        """Recall as implicit recall does: its kinds, its limits of likelihood, its size, its funnel."""
+        answer = self.memory.recall(
+            Query(text[:TEXT_CHARACTERS_MAX], scope, hits_max=PASSAGES_MAX, budget_tokens_max=TOKENS_MAX)
+        )
+        likely = answer.likelihood >= LIKELIHOOD_MIN[Band.LIKELY] and answer.signals.get("held", 0.0) >= HELD_MIN
+        if answer.outcome is not Outcome.FOUND or not likely:
+            return []
+        pieces = self.funnel.passed(Piece(hit.preview, (hit.pointer,)) for hit in answer.hits if hit.preview)
+        return [(piece.pointers[0], piece.words) for piece in pieces if not piece.withheld]
+
+    def _before(self, entry: Entry) -> Iterator[Entry]:
+        return (it for it in self.sessions[entry.session] if it.position < entry.position)
+
+    def _window(self, entry: Entry) -> frozenset[str]:
+        """Give what the window had: of the session, from its last summary up to the message."""
+        marks = set(entry.marks)
+        for it in reversed([*self._before(entry)]):
+            marks |= it.marks
+            if it.kind is Kind.SUMMARY:
+                break
+        return frozenset(marks)
+
+    def _later(self, session: str, position: int) -> frozenset[str]:
+        after = [it for it in self.sessions.get(session, ()) if it.position > position][:LATER_EVENTS]
+        return frozenset().union(*(it.marks for it in after if it.kind in (*_DONE, Kind.USER_MESSAGE)))
+
+    def _volunteered(self) -> Iterator[tuple[str, Passage]]:
+        """Give what the log says was put before an agent unasked, and whether it was used."""
+        for event in self.shown:
+            later = self._later(event.session, event.position)
+            before = [it for it in self.sessions.get(event.session, ()) if it.position < event.position]
+            known = self._window(before[-1]) if before else frozenset[str]()
+            for entry in filter(None, map(self.by_pointer.get, texts(fields_of(event).get("shown")))):
+                used = bool((entry.marks - known) & later)
+                yield str(event.meta.get("event", "")), Passage(entry.pointer, event.time, entry.text, used)
+
+    def _cuts(self) -> Iterator[Cut]:
+        """Cut sessions where their host did, or in the middle, and see what is left of what was used again."""
+        places = []
+        for own in self.sessions.values():
+            hosts = [at for at, entry in enumerate(own) if entry.kind is Kind.SUMMARY and at >= CUT_EVENTS_MIN]
+            places += [(own, at) for at in hosts or ([len(own) // 2] if len(own) >= 2 * CUT_EVENTS_MIN else [])]
+        left = ASKED_MAX
+        for own, at in sorted(self.chance.sample(places, min(CUTS_MAX, len(places))), key=lambda it: it[0][0].position):
+            cut = self._cut(own, at, min(left, -(-ASKED_MAX // max(1, min(CUTS_MAX, len(places))))))
+            left -= cut.asked
+            if cut.needed:
+                yield cut
+
+    def _cut(self, own: Sequence[Entry], at: int, asked_max: int) -> Cut:
+        entry, before = own[at], own[:at]
+        host = entry.kind is Kind.SUMMARY
+        summary = entry.text if host else extract(before, SUMMARY_TOKENS)
+        tokens = max(1, estimate(summary))
+        known = frozenset().union(*(it.strings for it in before))
+        needed: dict[str, None] = {}
+        seen: set[str] = set()
+        for it in own[at + host : at + host + LATER_EVENTS]:
+            if it.kind in _DONE:
+                needed |= dict.fromkeys(sorted((it.strings & known) - seen))
+            seen |= it.strings
+        question = next((it.text for it in own[at:] if it.kind is Kind.USER_MESSAGE), "") or next(
+            (it.text for it in reversed(before) if it.kind in _SAID), "")  # fmt: skip
+        scope = Scope((entry.session,), before_position=entry.position)
+        found = self.memory.recall(Query(question or " ", scope, hits_max=100, budget_tokens_max=tokens))
+        words = self.words.best(
+            question, tokens, lambda it: it.session == entry.session and it.position < entry.position
+        )
+        lines = {"summary": summary, "words": " ".join(text for _, text in words),
+                 "ours": " ".join(hit.preview for hit in found.hits)}  # fmt: skip
+        holders = {name: it for it in before for name in it.strings}
+        asked = self.chance.sample([*needed], min(asked_max, len(needed)))
+        return Cut(
+            entry.session, entry.pointer, host, tokens, tuple(needed),
+            opened=sum(name in _plain(self.memory.event(holders[name].pointer)) for name in needed),
+            asked=len(asked), back=sum(self._comes_back(name, scope) for name in asked),
+            **{way: frozenset(name for name in needed if name in text) for way, text in lines.items()},
+        )  # fmt: skip
+
+    def _comes_back(self, name: str, scope: Scope) -> bool:
+        answer = self.memory.recall(Query(name, scope, hits_max=PASSAGES_MAX, budget_tokens_max=TOKENS_MAX))
+        return any(name in hit.preview for hit in answer.hits)
+
+
+def extract(entries: Sequence[Entry], tokens: int) -> str:
+    """Summarize as a running summary does, by lines: of the summary so far and what is new, the commonest words win."""
+    summary: list[str] = []
+    step = max(1, len(entries) // 4)
+    for start in range(0, len(entries), step):
+        new = [line for entry in entries[start : start + step] for line in entry.text.splitlines() if len(line) > 20]
+        lines = dict.fromkeys(line[:PASSAGE_CHARACTERS] for line in (*summary, *new))
+        counts = Counter(word for line in lines for word in set(words_of(line)))
+        scores = {line: sum(counts[word] for word in words) / len(words) for line in lines if (words := words_of(line))}
+        summary, left = [], tokens
+        for line in sorted(scores, key=lambda line: -scores[line]):
+            if (cost := estimate(line)) <= left:
+                summary.append(line)
+                left -= cost
+            if left < tokens // 20:
+                break
+    return "\n".join(summary)
