@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from firsthand.moment import Moment, clock
+from firsthand import Moment
+from firsthand.moment import clock
 from firsthand_evals import stats
 from firsthand_evals.own_store import Cut, Findings, Passage
 from firsthand_evals.pages import Fold, Page, Section, Table

@@ -17,15 +17,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import log
 
-from firsthand import Kind, Memory, Outcome
-from firsthand.agents.injections import fields_of
+from firsthand import Band, Event, Kind, Memory, Moment, Outcome, Query, Scope
 from firsthand.agents.reminders import HELD_MIN, LIKELIHOOD_MIN, TOKENS_MAX
 from firsthand.agents.validity import funnel
-from firsthand.answer import Band, Query, Scope
-from firsthand.event import Event, texts
+from firsthand.event import texts
 from firsthand.hosts.requests import is_asked
 from firsthand.index.words import exact_strings
-from firsthand.moment import Moment
 from firsthand.recall.stop_words import STOP_WORDS
 from firsthand.tokens import estimate
 from firsthand.unasked.secrets import mask
@@ -68,6 +65,15 @@ def _plain(event: Event) -> str:
         return "\n".join(_leaves(json.loads(event.text)))
     except (ValueError, RecursionError):  # no JSON after all: the text is what it was called with
         return event.text
+
+
+def _shown(event: Event) -> list[str]:
+    """Give the pointers that a record of what was volunteered names; none of one that was erased or is no JSON."""
+    try:
+        content = {} if event.erased else json.loads(event.text)
+    except (ValueError, RecursionError):  # anybody may append any text of this kind
+        return []
+    return texts(content.get("shown")) if isinstance(content, dict) else []
 
 
 def _leaves(data: object) -> Iterator[str]:
@@ -287,7 +293,7 @@ class Replay:
             later = self._later(event.session, event.position)
             before = [it for it in self.sessions.get(event.session, ()) if it.position < event.position]
             known = self._window(before[-1]) if before else frozenset[str]()
-            for entry in filter(None, map(self.by_pointer.get, texts(fields_of(event).get("shown")))):
+            for entry in filter(None, map(self.by_pointer.get, _shown(event))):
                 used = bool((entry.marks - known) & later)
                 yield str(event.meta.get("event", "")), Passage(entry.pointer, event.time, entry.text, used)
 
