@@ -34,6 +34,9 @@ taken question by question.
 - *BM25 with dates, neighbours, speakers*: the same with what ours is given (bench/quality/bm25.py, its three shares \
 chosen on the development halves).
 - *all-MiniLM alone*: all-MiniLM-L6-v2, exact cosine of the nearest piece of 1,000 characters of an event.
+- *n unanswerable*: questions that nothing in their talk answers, and which share of *all such* fell into the band; \
+in `likely` these are false. *Of* a kind is the same of it alone: what was never said (adversarial, abstention), or \
+questions of another talk (foreign).
 - *score sums*: both scores scaled to 0..1 over the store and added; *RRF*: reciprocal ranks, k = 60.
 """
 
@@ -87,12 +90,20 @@ def _half(row: Part) -> list[str]:
 
 
 def _bands(row: Part) -> list[str]:
-    body = []
+    body, unanswerable = [], sum(counted["n"] - counted["n answerable"] for counted in row["bands"].values())
     for band, counted in row["bands"].items():
         answerable = counted["right of answerable"]
         told = "-" if answerable is None else _number(answerable)
-        body.append([band, f"{counted['n']:,}", _number(counted["right"]), f"{counted['n answerable']:,}", told])
-    lines = _table(["band", "n", "right", "n answerable", "right of these"], body)
+        false = counted["n"] - counted["n answerable"]
+        share = _number(false / unanswerable) if unanswerable else "-"
+        kinds = [_number(counted["of kind"][kind]) for kind in counted.get("of kind", ())]
+        body.append([
+            band, f"{counted['n']:,}", _number(counted["right"]), f"{counted['n answerable']:,}", told, f"{false:,}",
+            share, *kinds,
+        ])  # fmt: skip
+    named = [f"of {kind}" for kind in next(iter(row["bands"].values())).get("of kind", ())]
+    heads = ["band", "n", "right", "n answerable", "right of these", "n unanswerable", "of all such", *named]
+    lines = _table(heads, body)
     heads = list(next(iter(row["areas"].values())))
     body = [[method, *(_number(areas[head]) for head in heads)] for method, areas in row["areas"].items()]
     return [*lines, "", *_table(["area under the curve by the score of", *heads], body)]
