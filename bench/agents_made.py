@@ -95,11 +95,6 @@ def all_made(seed: int = 7) -> dict[str, tuple[MadeEpisode, ...]]:
     return {agent: made(agent, seed=seed) for agent in AGENTS}
 
 
-def recency_window(episodes: Sequence[MadeEpisode], window: int = WINDOW) -> frozenset[str]:
-    """Give the names that a window of the newest names shows."""
-    return frozenset(one.name for one in episodes[-window:])
-
-
 def _episode(
     agent: str, at: int, thing: str, matter: str, details: Sequence[str], chance: random.Random
 ) -> MadeEpisode:

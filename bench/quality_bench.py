@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import shutil
 import sys
 import tempfile
@@ -68,10 +67,10 @@ def _measured(name: str, arguments: argparse.Namespace, work: Path) -> dict[str,
             asked += _asked(talk, questions, editions, around, embed, arguments, work)
     own = [edition.name for edition in editions]
     alone = [method for method in asked[0].ranked if method in (baselines.WORDS, baselines.DENSE)]
-    half = "" if arguments.held_back else ", development alone"
     around_text = f" --around {len(around)}" if around else ""
     return {
-        "set": f"{name}{f' inside {len(around):,} other events' if around else ''}{half}",
+        "set": f"{name}{f' inside {len(around):,} other events' if around else ''}"
+        f"{'' if arguments.held_back else ' (development alone)'}",
         "measured": f"`python bench/quality_bench.py --data DATA --only {name}{around_text}`"
         f"{' --held-back' if arguments.held_back else ''}, {arguments.date}, {describe(work)}.",
         "events": sum(len(talk.events) for talk in talks), "stores": len(talks),
@@ -162,8 +161,7 @@ def _write(out: Path, measured: dict[str, Any]) -> None:
     known = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     known[measured.pop("set")] = measured
     ordered = {
-        name: known[name]
-        for name in sorted(known, key=lambda name: ([*sets.READERS].index(re.split("[ ,]", name)[0]), name))
+        name: known[name] for name in sorted(known, key=lambda name: ([*sets.READERS].index(name.split()[0]), name))
     }
     file.write_text(report.as_json(ordered) + "\n", encoding="utf-8")
     (out / "QUALITY.md").write_text(report.markdown(ordered), encoding="utf-8")

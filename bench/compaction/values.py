@@ -90,12 +90,6 @@ def text_of(message: Message) -> str:
     return "\n".join([*said, *(f"{call['name']}({arguments_of(call['arguments'])})" for call in calls)])
 
 
-def texts_of(message: Message) -> list[str]:
-    """Give the texts that a message is made of, each as it was written: its content, the values of its calls."""
-    values = [json.loads(call["function"]["arguments"]).values() for call in message.get("tool_calls") or ()]
-    return [message.get("content") or "", *(one for given in values for one in given if isinstance(one, str))]
-
-
 def arguments_of(arguments: str) -> str:
     """Write the arguments of a call as names and values."""
     try:

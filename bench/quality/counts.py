@@ -87,7 +87,6 @@ def bands(asked: Sequence[Asked], method: str, beside: Sequence[str]) -> dict[st
         for band in sorted({entry.ranked[method].band for entry in chosen}):
             own = [number for number, entry in enumerate(chosen) if entry.ranked[method].band == band]
             answerable = [number for number in own if chosen[number].question.evidence]
-            groups = {kind: [entry for entry in chosen if entry.question.group == kind] for kind in sorted(kinds)}
             rows[band] = {
                 "n": len(own), "right": sum(right[number] for number in own) / len(own),
                 "n answerable": len(answerable),
@@ -95,8 +94,8 @@ def bands(asked: Sequence[Asked], method: str, beside: Sequence[str]) -> dict[st
                     sum(right[number] for number in answerable) / len(answerable) if answerable else None
                 ),
                 "of kind": {
-                    kind: sum(entry.ranked[method].band == band for entry in group) / len(group)
-                    for kind, group in groups.items()
+                    kind: float(np.mean([it.ranked[method].band == band for it in chosen if it.question.group == kind]))
+                    for kind in sorted(kinds)
                 },
             }  # fmt: skip
         areas: dict[str, dict[str, float]] = {}

@@ -34,9 +34,7 @@ taken question by question.
 - *BM25 with dates, neighbours, speakers*: the same with what ours is given (bench/quality/bm25.py, its three shares \
 chosen on the development halves).
 - *all-MiniLM alone*: all-MiniLM-L6-v2, exact cosine of the nearest piece of 1,000 characters of an event.
-- *n unanswerable*: questions that nothing in their talk answers, and which share of *all such* fell into the band; \
-in `likely` these are false. *Of* a kind is the same of it alone: what was never said (adversarial, abstention), or \
-questions of another talk (foreign).
+- *n unanswerable*: what nothing in the talk answers, false in `likely`; *of* all such, of a kind: the band's share.
 - *score sums*: both scores scaled to 0..1 over the store and added; *RRF*: reciprocal ranks, k = 60.
 """
 
@@ -94,15 +92,12 @@ def _bands(row: Part) -> list[str]:
     for band, counted in row["bands"].items():
         answerable = counted["right of answerable"]
         told = "-" if answerable is None else _number(answerable)
-        false = counted["n"] - counted["n answerable"]
-        share = _number(false / unanswerable) if unanswerable else "-"
-        kinds = [_number(counted["of kind"][kind]) for kind in counted.get("of kind", ())]
-        body.append([
-            band, f"{counted['n']:,}", _number(counted["right"]), f"{counted['n answerable']:,}", told, f"{false:,}",
-            share, *kinds,
-        ])  # fmt: skip
-    named = [f"of {kind}" for kind in next(iter(row["bands"].values())).get("of kind", ())]
-    heads = ["band", "n", "right", "n answerable", "right of these", "n unanswerable", "of all such", *named]
+        false, kinds = counted["n"] - counted["n answerable"], counted.get("of kind", {})
+        shares = [_number(false / (unanswerable or 1)), *map(_number, kinds.values())]
+        body.append([band, f"{counted['n']:,}", _number(counted["right"]), f"{counted['n answerable']:,}", told,
+                     f"{false:,}", *shares])  # fmt: skip
+        heads = ["band", "n", "right", "n answerable", "right of these", "n unanswerable", "of all such"]
+        heads += [f"of {kind}" for kind in kinds]
     lines = _table(heads, body)
     heads = list(next(iter(row["areas"].values())))
     body = [[method, *(_number(areas[head]) for head in heads)] for method, areas in row["areas"].items()]

@@ -86,7 +86,6 @@ def test_a_run_without_an_item_passes_nowhere(said, tmp_path):
         ((*SMALL, "--model", "local", "--reader", "careless"), "one reader answers"),
         ((*SMALL, "--model", "nonsense"), "a model is 'local'"),
         ((*SMALL, "--price", "1,2"), "--price is of a run with a model"),
-        ((*SMALL, "--tokens-max", "10"), "--tokens-max is of a run with a model"),
         ((*SMALL, "--writer", "local", "--cost-max", "1"), "wants the price"),
         ((*SMALL, "--model", "http://localhost:9/v1#m", "--price", "x=1,2"), "none for m; add m=PROMPT,REPLY"),
         ((*SMALL, "--model", "http://localhost:9/v1#m", "--tokens-max", "99"), "over the cap of 99 tokens"),
