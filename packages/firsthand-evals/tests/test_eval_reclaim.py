@@ -73,7 +73,7 @@ def test_a_memory_of_this_folder_is_asked_and_everything_is_kept(said, tmp_path)
     assert "0 of 10 requirements not met" in found.text
     folder = tmp_path / "kept" / "results" / "reclaim"
     assert sorted(one.name for one in folder.iterdir()) == [
-        "items.jsonl", "report.html", "summary.json", "tables.json", "tables.txt",
+        "items.jsonl", "report.html", "report.md", "summary.json", "tables.json",
     ]  # fmt: skip
     assert len((folder / "items.jsonl").read_text().splitlines()) == 2 * 2 * 5
     assert (tmp_path / "r.html").read_text() == (folder / "report.html").read_text()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from reclaim_runs import Head, ran
 
+from firsthand_evals.pages import section_lines
 from firsthand_evals.pictures import Figure
 from firsthand_evals.reclaim import experiments, figures
+from firsthand_evals.reclaim.page import section_of
 
 
 def cell(memory, **labels):
@@ -37,13 +39,12 @@ def test_a_cell_is_named_by_its_labels():
 def test_a_table_is_told_in_lines_with_its_differences():
     """Columns are aligned, and every row holds its n."""
     (table,) = experiments.tables_of(ran(("disposition",), Head, "head")[1])
-    told = figures.lines(table)
-    assert told[0] == "disposition: 5.2, App. I, Tables 3, 17"
+    told = section_lines(section_of(table, ()), 2)
     assert told[1].split() == ["reader", "memory", "n", "wrong", "value", "abstained", "stale", "value", "stale", "of",
                                "wrong"]  # fmt: skip
     assert [line.split()[1:3] for line in told[2:5]] == [["lossy", "3"], ["blank", "3"], ["head", "3"]]
-    assert told[5] == (
-        "  recomputing: commits to a wrong value: lossy minus blank: +0.000 [+0.000, +0.000] no difference "
+    assert told[6] == (
+        "recomputing: commits to a wrong value: lossy minus blank: +0.000 [+0.000, +0.000] no difference "
         "(3 problems, 3 pairs)"
     )
 

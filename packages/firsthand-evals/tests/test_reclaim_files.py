@@ -10,7 +10,7 @@ from reclaim_runs import Head, report
 from firsthand.errors import InvalidArgument
 from firsthand_evals import registry
 from firsthand_evals.reclaim import files, tables
-from firsthand_evals.reclaim.validators import Check
+from firsthand_evals.reclaim.page import page
 
 
 def test_a_run_before_stands_beside_until_there_is_one_more(tmp_path):
@@ -26,17 +26,15 @@ def test_a_run_before_stands_beside_until_there_is_one_more(tmp_path):
 
 
 def test_tables_and_headlines_are_kept(tmp_path):
-    """Tables stand as JSON and as text, the page as it was made, and each experiment has its last result."""
+    """Tables stand as JSON, the page as HTML and Markdown, and each experiment has its last result."""
     found = report(("reclaim", "completeness"), Head, "head", 1)
-    files.keep(tmp_path, found.tables, (Check("it holds", 1, ()),), ("head",), "<page>", "recomputing")
+    files.keep(tmp_path, found.tables, ("head",), page(found), "recomputing")
     folder = tmp_path / "results" / "reclaim"
     assert json.loads((folder / "tables.json").read_text()) == [
         json.loads(json.dumps(tables.as_json(one))) for one in found.tables
     ]
-    text = (folder / "tables.txt").read_text()
-    assert text.startswith("reclaim: 6, Figure 1, Tables 8, 18\n")
-    assert text.endswith("it holds: holds (n = 1)\n")
-    assert (folder / "report.html").read_text() == "<page>"
+    assert (folder / "report.html").read_text().startswith("<!doctype html>")
+    assert (folder / "report.md").read_text().startswith("# Reclaim evaluation of head\n")
     assert registry.last_result(tmp_path, "reclaim").endswith(": recomputing: head 1.00 (n = 4)")
     assert "recomputing: head" in registry.last_result(tmp_path, "reclaim-completeness")
 

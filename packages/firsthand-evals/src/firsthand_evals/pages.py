@@ -106,10 +106,15 @@ def lines(page: Page, tables_max: int = 1) -> list[str]:
     """Write a page in short for a terminal: the verdict, the first tables of each section, and the checks."""
     short = [shown(page.verdict)]
     for section in page.sections:
-        short += ["", shown(": ".join(filter(None, (section.heading, section.about))))]
-        for table in section.tables[:tables_max]:
-            short += [shown(line) for line in aligned([table.heads, *table.rows])]
+        short += ["", *section_lines(section, tables_max)]
     return [*short, *(shown(check.says) for check in page.checks)]
+
+
+def section_lines(section: Section, tables_max: int = 1) -> list[str]:
+    """Write the heading of a section, its first tables and its remarks."""
+    tables = [line for table in section.tables[:tables_max] for line in aligned([table.heads, *table.rows])]
+    heading = ": ".join(filter(None, (section.heading, section.about)))
+    return [shown(line) for line in (heading, *tables, *section.remarks)]
 
 
 def _cells(row: Row) -> str:

@@ -183,8 +183,8 @@ def _show(report: Report, out: Output) -> None:
         if len(report.tables) > TABLES_SHOWN_MAX:
             out.line(f"{table.name} ({table.where}): {shown(figures.headline(table, report.names))}")
             continue
-        for line in (*figures.lines(table), ""):
-            out.line(shown(line))
+        for line in (*pages.section_lines(page.section_of(table, report.names), 2), ""):
+            out.line(line)
     for name, cell in figures.scores(report.items, report.names).items():
         own = [requirement for requirement in report.requirements if requirement.memory == name]
         broken = sum(not requirement.held for requirement in own)
@@ -207,13 +207,13 @@ def _show(report: Report, out: Output) -> None:
 
 
 def _write(report: Report, asked: _Asked, came: Outcome, chosen: argparse.Namespace, out: Output) -> None:
-    told = pages.html(page.page(report))
+    made = page.page(report)
     if asked.folder is not None:
         out_folder = asked.folder.parents[1]
-        files.keep(out_folder, report.tables, report.checks, asked.names, told, asked.reader.name)
+        files.keep(out_folder, report.tables, asked.names, made, asked.reader.name)
         out.remark(f"kept in {shown(str(asked.folder))}; the report is {files.PAGE}")
     if chosen.html:
-        Path(chosen.html).expanduser().write_text(told, encoding="utf-8")
+        Path(chosen.html).expanduser().write_text(pages.html(made), encoding="utf-8")
     if chosen.junit:
         unfinished = "" if came.whole else f"{len(came.items):,} of {len(asked.cases):,} cases have an item"
         text = page.junit(report.requirements, report.checks, unfinished)

@@ -12,7 +12,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from firsthand.cli.display import table as aligned
 from firsthand.value import value
 from firsthand_evals import pictures as drawings
 from firsthand_evals import stats
@@ -91,20 +90,6 @@ def headline(table: Table, names: Sequence[str]) -> str:
         n = sum(cell.n for cell in own)
         told.append(f"{name} {sum(cell.recovered.hits for cell in own) / n:.2f} (n = {n})")
     return ", ".join(told) or "no item counts"
-
-
-def lines(table: Table) -> list[str]:
-    """Write a table as lines of text: labels, n, figures; then differences and remarks."""
-    heads = [*(name.replace("_", " ") for name in table.by), "n", *(HEADS[column] for column in table.columns)]
-    rows = [
-        [*(str(it) if it is not None else "" for _, it in cell.labels), f"{cell.n:,}",
-         *(str(figure(cell, column)) for column in table.columns)]
-        for cell in table.cells
-    ]  # fmt: skip
-    return [
-        f"{table.name}: {table.where}", *aligned([heads, *rows]), *(f"  {pair_line(pair)}" for pair in table.pairs),
-        *(f"  {remark}" for remark in table.remarks),
-    ]  # fmt: skip
 
 
 @value

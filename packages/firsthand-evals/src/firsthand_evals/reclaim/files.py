@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from firsthand import InvalidArgument
-from firsthand_evals import registry
-from firsthand_evals.reclaim.figures import headline, lines
+from firsthand_evals import pages, registry
+from firsthand_evals.pages import Page
+from firsthand_evals.reclaim.figures import headline
 from firsthand_evals.reclaim.tables import Table, as_json
-from firsthand_evals.reclaim.validators import Check
 
 NAME = "reclaim"
 ITEMS, PREVIOUS, PAGE = "items.jsonl", "items.previous.jsonl", "report.html"
@@ -50,9 +50,7 @@ def begin(folder: Path, *, resume: bool) -> Path:
     return file
 
 
-def keep(
-    out: Path, found: Sequence[Table], checks: Sequence[Check], names: Sequence[str], page: str, told: str
-) -> None:
+def keep(out: Path, tables: Sequence[Table], names: Sequence[str], page: Page, told: str) -> None:
     """Write what was made of the items, and a line for the list of experiments.
 
     Args:
@@ -60,11 +58,8 @@ def keep(
     """
     folder = registry.folder_of(out, NAME)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "tables.json").write_text(
-        json.dumps([as_json(table) for table in found], indent=1) + "\n", encoding="utf-8"
-    )
-    text = "\n\n".join("\n".join(lines(table)) for table in found)
-    (folder / "tables.txt").write_text(f"{text}\n\n" + "".join(f"{check}\n" for check in checks), encoding="utf-8")
-    (folder / PAGE).write_text(page, encoding="utf-8")
-    for table in found:
+    made = json.dumps([as_json(table) for table in tables], indent=1) + "\n"
+    for name, text in (("tables.json", made), (PAGE, pages.html(page)), ("report.md", pages.markdown(page))):
+        (folder / name).write_text(text, encoding="utf-8")
+    for table in tables:
         registry.keep(out, registry.of_reclaim(table.name), {"headline": f"{told}: {headline(table, names)}"})

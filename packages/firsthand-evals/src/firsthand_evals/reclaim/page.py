@@ -53,7 +53,7 @@ class Report:
 def page(report: Report) -> Page:
     """Make the page."""
     whose = ", ".join(report.names)
-    sections = [_scores(report), *(_section(table, report.names) for table in report.tables)]
+    sections = [_scores(report), *(section_of(table, report.names) for table in report.tables)]
     sections += [section for section in (_unmet(report), _failing(report)) if section is not None]
     return Page(
         f"Reclaim evaluation of {whose}" if whose else "Reclaim evaluation", verdict(report),
@@ -109,7 +109,8 @@ def _scores(report: Report) -> Section:
     return Section("All items", tables=[table for table in found if table.rows], remarks=remarks)
 
 
-def _section(table: Table, names: Sequence[str]) -> Section:
+def section_of(table: Table, names: Sequence[str]) -> Section:
+    """Give the part of a page that shows a table."""
     ordered = sorted(table.cells, key=lambda cell: cell.label("memory") not in names)  # one's own first
     mine = [pair for pair in table.pairs if any(f": {name} minus" in pair.about for name in names)]
     rows = [
