@@ -32,7 +32,7 @@ from firsthand.value import value
 MOMENTS, CUTS_MAX, ASKED_MAX = 100, 40, 100
 TEXT_CHARACTERS_MAX = 4_000
 """Of an event, that are read; the rest of a longer one is not looked at."""
-PASSAGE_CHARACTERS, PASSAGES_MAX, QUOTE_WORDS, LATER_EVENTS = 480, 3, 6, 200
+PASSAGE_CHARACTERS, PASSAGES_MAX, QUOTE_WORDS, LATER_EVENTS, WINDOW_EVENTS = 480, 3, 6, 200, 1_000
 CUT_EVENTS_MIN, SUMMARY_TOKENS = 30, 500
 _SAID = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.NOTE)
 _DONE = (Kind.AGENT_MESSAGE, Kind.TOOL_CALL)
@@ -275,9 +275,9 @@ class Replay:
         return (it for it in self.sessions[entry.session] if it.position < entry.position)
 
     def _window(self, entry: Entry) -> frozenset[str]:
-        """Give what the window had: of the session, from its last summary up to the message."""
+        """Give what the window had: of the session, from its last summary up to the message, at most so many events."""
         marks = set(entry.marks)
-        for it in reversed([*self._before(entry)]):
+        for it in reversed([*self._before(entry)][-WINDOW_EVENTS:]):
             marks |= it.marks
             if it.kind is Kind.SUMMARY:
                 break
