@@ -24,6 +24,7 @@ def test_names_are_unique_and_commands_exist():
         words = one.command.split()
         assert (words[:2] == ["firsthand", "eval"]) if one.ours else (ROOT / words[1]).is_file()
         assert one.needs in (NOTHING, MODEL, DATA)
+        assert re.fullmatch(r"\d+ (s|min)" if one.needs == NOTHING else ".+", one.takes)
         assert (one.needs == DATA) == ("--data" in words)
         assert registry.named(one.name) == one
 

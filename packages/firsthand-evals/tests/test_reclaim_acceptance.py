@@ -25,7 +25,6 @@ def concluded(messages, budget):
         (whole, 330, readers.Recomputing(heeds_tag=False), {PROBE: 0, CHECK: 4}, {PROBE: 0, CHECK: 4}),
         (concluded, 600, readers.Believing(), {PROBE: 0, CHECK: 0}, {PROBE: 0, CHECK: 0}),
     ],
-    ids=["all of the source", "a part that looks whole", "a conclusion alone"],
 )
 def test_coverage_and_risk_are_of_what_is_let_through(memory, budget, reader, through, wrong):
     """A sum of what was said passes a check, also where items are missing; a conclusion without its source does not."""

@@ -29,6 +29,7 @@ class Experiment:
         paper: its short name, and ``where`` in it: sections, tables.
         about: what is asked, in a line.
         needs: ``nothing``, ``a model`` (any, by option; none by default) or ``data``.
+        takes: processor time on one core of a small machine, such as ``8 s``; what the data or the model takes is said.
         command: what to type.
     """
 
@@ -37,6 +38,7 @@ class Experiment:
     where: str
     about: str
     command: str
+    takes: str
     needs: str = NOTHING
 
     @property
@@ -53,8 +55,8 @@ def of_reclaim(name: str) -> str:
 def _reclaim(experiment: experiments.Experiment) -> Experiment:
     more = {DATA: " --data FILE", MODEL: " --writer MODEL"}.get(experiment.needs, "")
     command = f"firsthand eval reclaim --experiment {experiment.name}{more}"
-    return Experiment(of_reclaim(experiment.name), "reclaim-evaluation", experiment.where, experiment.about, command,
-                      experiment.needs)  # fmt: skip
+    about, name = (experiment.where, experiment.about, command, experiment.takes), of_reclaim(experiment.name)
+    return Experiment(name, "reclaim-evaluation", *about, experiment.needs)
 
 
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))

@@ -56,7 +56,7 @@ def list_(chosen: argparse.Namespace, out: Output) -> int:
             out.json({**asdict(experiment), "ours": experiment.ours, "last": last})
             continue
         out.line(f"{out.style(experiment.name, 'name')}  {experiment.paper} {experiment.where}: {experiment.about}")
-        out.line(f"    needs {experiment.needs}; {experiment.command}")
+        out.line(f"    needs {experiment.needs}; takes {experiment.takes}; {experiment.command}")
         if last:
             out.line(f"    last {shown(last)}")
     return DONE

@@ -11,7 +11,7 @@ words stand there and that arithmetic is right; that nothing is missing it canno
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from firsthand import Memory
@@ -49,11 +49,7 @@ class Acceptance:
 
 
 def acceptances(items: Sequence[Item], cases: Mapping[str, Case], names: Sequence[str]) -> tuple[Acceptance, ...]:
-    """Judge the items of each memory of ``names``; a judge that has nothing to look at is left out.
-
-    Args:
-        cases: by the key of their items.
-    """
+    """Judge the items of each memory of ``names``, with their cases by key; a judge of no item is left out."""
     found: list[Acceptance] = []
     for name in names:
         own = [item for item in items if item.parameters["memory"] == name]
@@ -102,5 +98,4 @@ def claim(item: Item, problem: Problem, said: Sequence[str]) -> dict[str, Any]:
 
 def _pieces(evidence: str, bought: Mapping[str, object]) -> list[str]:
     """Give the statements that an answer stands on: of a sum those with an item, else all."""
-    wanted: Callable[[str], bool] = (lambda text: bool(reading.items(text))) if bought else bool
-    return [piece for piece in reading.segments(evidence) if wanted(piece)]
+    return [piece for piece in reading.segments(evidence) if not bought or reading.items(piece)]

@@ -71,7 +71,7 @@ class Experiment:
     """One experiment of the paper; see ``experiments.toml``.
 
     Attributes:
-        where: sections and tables of reclaim-evaluation; ``about``: what is asked, in a line.
+        where: sections and tables of reclaim-evaluation; ``about``: what is asked, in a line; ``takes``: how long.
         by, columns: what the cells of its table are split by, and the figures that it is about.
         vary: the values of each parameter that is swept; one that is no field of a case is told apart in ``extra``.
         compared: differences that stand under the table; ``remark``: a sentence there.
@@ -82,6 +82,7 @@ class Experiment:
     name: str
     where: str
     about: str
+    takes: str
     problems: str
     notes: Sequence[str]
     by: tuple[str, ...]
