@@ -1,19 +1,20 @@
-"""Are needles of a window found again after 50 compactions? A check: it ends with 1 when a promise is missed.
+"""Are needles of a window found again after 5, 20 and 50 compactions? A check: it ends with 1 when a promise is missed.
 
-    python bench/needles_bench.py --data DATA [--traces 4] [--minilm FILE]
+    python bench/needles_bench.py --data DATA [--traces 4] [--parts 9] [--minilm FILE]
 
-Generated sessions of 150,000 tokens, their flood made of real texts, and real ones (pi, swe-agent, tau) go through a
-window small enough for 50 compactions and more. Then each question is asked as a model's call of recall, and the
-needle must stand in the text that comes back. BM25 without stop words over passages of 1,000 characters of the same
-messages, as many as fit the same tokens, stands beside it.
+Generated sessions of 150,000 tokens, their flood made of real texts, and real ones go through a window small enough
+for 50 compactions. After 5, 20 and 50 of them, or at the end, each question on what was said by then is asked as a
+model's call of recall; the needle must stand in what comes back, or in the window. Beside it stand a window that keeps
+the newest messages, a running summary made by rule, and the first of them with BM25 without stop words over passages of
+1,000 characters of all messages, as many as fit the tokens of our answer.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from typing import Any
 import corpus
 from compaction import generated, real
 from compaction.ours import Ours
+from compaction.plain import Truncation
+from compaction.summaries import Extract, RunningSummary
 from compaction.values import Ask, Trace, count, text_of
 from firsthand.index.embed.minilm import MiniLM
 from machine import describe
@@ -30,39 +33,45 @@ from quality.kept import Kept
 from timing import say
 
 SEED = 8
-COMPACTIONS = 50
+COMPACTIONS = (5, 20, 50)
 WINDOW_TOKENS, WINDOW_TOKENS_MIN = 6_000, 2_500
 ANSWER_TOKENS = 2_000
 EXACT_MIN = 0.99
 FLOOD_TEXTS, FLOOD_CHARACTERS_MIN = 1_500, 600
-ASKS = (Ask.EXACT, Ask.PARAPHRASED)
-REAL = ("pi", "swe-agent", "tau")
-LOOKED_AT = "Looked at while tuning: none of the generated sessions; the real ones are partly development data."
+ASKS = (Ask.EXACT, Ask.PARAPHRASED, Ask.PERSONAL)
+METHODS = ("Firsthand", "BM25", "truncation", "summary")
+LOOKED_AT = (
+    "Looked at while tuning: none of the generated sessions with an even number; of the real ones pi-0, pi-1, "
+    "swe-agent-0, swe-agent-2, tau-0, intercode-0 and intercode-1."
+)
+Row = tuple[int, str, Ask]
+"""After how many compactions, of which set, how asked."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder of real sessions")
-    parser.add_argument("--traces", type=int, default=4, help="generated sessions")
-    parser.add_argument("--parts", type=int, default=1, help="of each set of real sessions, at most")
-    parser.add_argument("--sets", nargs="*", default=("generated", *REAL), help="only these")
+    parser.add_argument("--traces", type=int, default=2, help="generated sessions")
+    parser.add_argument("--parts", type=int, default=9, help="of each set of real sessions, at most")
+    parser.add_argument("--sets", nargs="*", default=("generated", *real.SETS), help="only these")
     parser.add_argument("--minilm", type=Path, help="ask with vectors of all-MiniLM-L6-v2, too; they are kept here")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent, help="folder for NEEDLES.md")
     chosen = parser.parse_args()
-    texts = [
-        t for t in corpus.texts(chosen.data / "swe-agent", FLOOD_TEXTS, seed=SEED) if len(t) > FLOOD_CHARACTERS_MIN
-    ]
-    sets = {"generated": [generated.trace(n, generated.FULL, texts, seed=SEED) for n in range(chosen.traces)]}
-    sets |= {name: real.traces(chosen.data, name, parts=chosen.parts, seed=SEED) for name in REAL}
+    counts: Counter[tuple[Row, str]] = Counter()
     embedder = Kept(MiniLM(), chosen.minilm) if chosen.minilm else "none"
-    rows = [row for name in chosen.sets for row in measure(name, sets[name], embedder)]
-    missed = [verdict for row in rows if (verdict := missed_by(row))]
-    machine = describe(chosen.out)
+    for name in chosen.sets:
+        for trace in traces_of(name, chosen):
+            say(f"{trace.name}: a window of {window_tokens(trace):,} tokens")
+            for row, method in measure(name, trace, embedder):
+                counts[row, method] += 1
+    missed = [verdict for row in sorted({row for row, _ in counts}) for verdict in missed_by(row, counts)]
+    command = f"python bench/needles_bench.py --data DATA --traces {chosen.traces} --parts {chosen.parts}"
+    command += " --minilm FILE" if chosen.minilm else ""
     lines = [
-        "# Needles after 50 compactions", "", LOOKED_AT, "",
-        f"`python bench/needles_bench.py --data DATA --traces {chosen.traces}`, {datetime.now(UTC).date()}, {machine}.",
-        "", f"{ANSWER_TOKENS:,} tokens an answer at most.", "",
-        *table(rows), "", *(missed or ["Every promise is kept."]), "",
+        "# Needles after 5, 20 and 50 compactions", "", *(missed or ["Every promise is kept."]), "", LOOKED_AT, "",
+        f"`{command}`, {datetime.now(UTC).date()}, {describe(chosen.out)}.", "",
+        f"An answer has at most {ANSWER_TOKENS:,} tokens, and BM25 as many as ours. n: asked on what was said by then.",
+        *(line for number in COMPACTIONS for line in table(number, counts)), "",
     ]  # fmt: skip
     chosen.out.mkdir(parents=True, exist_ok=True)
     (chosen.out / "NEEDLES.md").write_text("\n".join(lines), encoding="utf-8")
@@ -70,39 +79,43 @@ def main() -> int:
     return 1 if missed else 0
 
 
-def measure(name: str, traces: Sequence[Trace], embedder: Any) -> list[dict[str, Any]]:
-    """Feed the sessions to windows; give a row a kind of question, counts summed over sessions."""
-    rows = {ask: {"set": name, "ask": ask.value, "n": 0, "ours": 0, "passages": 0} for ask in ASKS}
-    compactions, seconds, tokens = [], 0.0, []
-    for trace in traces:
-        window = window_tokens(trace)
-        say(f"{trace.name}: a window of {window:,} tokens")
-        ours = Ours(window, embedder)
-        for step in trace.steps:
-            ours.feed(step)
-        ours.memory.follow()
-        compactions.append(ours.compactions)
-        passages = Passages([text_of(message) for step in trace.steps for message in step])
-        for question in trace.questions:
-            if question.ask not in ASKS:
-                continue
-            row = rows[question.ask]
-            before = time.process_time()
-            text = ours.recall(question.text, ANSWER_TOKENS, exactly=True).text
-            seconds += time.process_time() - before
-            tokens.append(count(text))
-            row["n"] += 1
-            row["ours"] += question.answer in text
-            row["passages"] += question.answer in passages.answer(question.text, count(text))
-        ours.close()
-    about = {"compactions": min(compactions), "ms": 1e3 * seconds / len(tokens), "tokens": sum(tokens) / len(tokens)}
-    return [row | about for row in rows.values()]
+def traces_of(name: str, chosen: argparse.Namespace) -> list[Trace]:
+    """Give the sessions of a set."""
+    if name != "generated":
+        return real.traces(chosen.data, name, parts=chosen.parts, seed=SEED)
+    texts = corpus.texts(chosen.data / "swe-agent", FLOOD_TEXTS, seed=SEED)
+    long = [text for text in texts if len(text) > FLOOD_CHARACTERS_MIN]
+    return [generated.trace(number, generated.FULL, long, seed=SEED) for number in range(chosen.traces)]
+
+
+def measure(name: str, trace: Trace, embedder: Any) -> Iterator[tuple[Row, str]]:
+    """Feed a session to all methods, and yield what each found after so many compactions of ours."""
+    window, due = window_tokens(trace), [*COMPACTIONS]
+    ours, newest, summary = Ours(window, embedder), Truncation(window), RunningSummary(window, Extract())
+    said: list[str] = []
+    for number, step in enumerate(trace.steps, 1):
+        for method in (ours, newest, summary):
+            method.feed(step)
+        said += [text_of(message) for message in step]
+        if due and (ours.compactions >= due[0] or (number == len(trace.steps) and due[0] == COMPACTIONS[-1])):
+            ours.memory.follow()
+            passages, everything, after = Passages(said), "\n".join(said), due.pop(0)
+            for question in trace.questions:
+                if question.ask in ASKS and question.answer in everything:
+                    row = (after, name, question.ask)
+                    text = ours.recall(question.text, ANSWER_TOKENS, exactly=True).text
+                    contexts = [method.ask(question.text).context for method in (ours, newest, summary)]
+                    best = passages.answer(question.text, count(text))
+                    answers = (text + contexts[0], best + contexts[1], *contexts[1:])
+                    yield row, "n"
+                    yield from ((row, at) for at, each in zip(METHODS, answers, strict=True) if question.answer in each)
+    ours.close()
 
 
 def window_tokens(trace: Trace) -> int:
     """Give a window that the session compacts fifty times or nearly so: a compaction takes a third of it out."""
     total = sum(count(text_of(message)) + 4 for step in trace.steps for message in step)
-    return max(WINDOW_TOKENS_MIN, min(WINDOW_TOKENS, int(total / (0.3 * 1.3 * COMPACTIONS))))
+    return max(WINDOW_TOKENS_MIN, min(WINDOW_TOKENS, int(total / (0.3 * 1.3 * COMPACTIONS[-1]))))
 
 
 class Passages:
@@ -124,21 +137,24 @@ class Passages:
         return shown
 
 
-def missed_by(row: dict[str, Any]) -> str:
-    """Say what promise a row misses; empty when it keeps them."""
-    if row["ask"] == Ask.EXACT and row["ours"] < EXACT_MIN * row["n"]:
-        return f"MISSED: {row['set']}, exact: {row['ours']} of {row['n']}, promised {EXACT_MIN:.0%}."
-    if row["ask"] == Ask.PARAPHRASED and row["ours"] < row["passages"]:
-        return f"MISSED: {row['set']}, paraphrased: {row['ours']} of {row['n']}, passages {row['passages']}."
-    return ""
+def missed_by(row: Row, counts: Counter[tuple[Row, str]]) -> Iterator[str]:
+    """Say what promise a row misses."""
+    (after, name, ask), n, ours, passages = row, *(counts[row, method] for method in ("n", "Firsthand", "BM25"))
+    if ask is Ask.EXACT and ours < EXACT_MIN * n:
+        yield f"MISSED after {after}: {name}, exact: {ours} of {n}, promised {EXACT_MIN:.0%}; BM25 {passages}."
+    elif ours < passages:
+        yield f"MISSED after {after}: {name}, {ask.value}: {ours} of {n}, BM25 {passages}."
 
 
-def table(rows: Sequence[dict[str, Any]]) -> list[str]:
-    heads = "| set | question | n | found | BM25 over passages, same tokens | compactions | tokens | ms |"
-    return [heads, "|---" * 8 + "|"] + [
-        f"| {row['set']} | {row['ask']} | {row['n']} | {row['ours'] / max(1, row['n']):.0%} | "
-        f"{row['passages'] / max(1, row['n']):.0%} | {row['compactions']} | {row['tokens']:,.0f} | {row['ms']:.1f} |"
-        for row in rows
+def table(after: int, counts: Counter[tuple[Row, str]]) -> list[str]:
+    """Write what was found after so many compactions."""
+    heads = "| set | question | n | Firsthand | BM25 over passages, same tokens | newest messages | running summary |"
+    rows = sorted({row for row, _ in counts if row[0] == after})
+    shares = [[counts[row, method] / max(1, counts[row, "n"]) for method in METHODS] for row in rows]
+    return ["", f"## After {after}", "", heads, "|---" * 7 + "|"] + [
+        f"| {name} | {ask.value} | {counts[row, 'n']} | {' | '.join(f'{share:.0%}' for share in of_row)} |"
+        for row, of_row in zip(rows, shares, strict=True)
+        for _, name, ask in [row]
     ]
 
 

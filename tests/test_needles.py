@@ -2,69 +2,79 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from pathlib import Path
 
-import apsw
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
-from compaction import generated
+from compaction import generated, real
 from compaction.ours import Ours
-from compaction.values import Ask, Question, Trace, count, text_of
+from compaction.plain import Chunks
+from compaction.values import Ask, Question, Step, agent, count, text_of, tool, user
 
-WINDOW_TOKENS = 2_500
-ANSWER_TOKENS = 1_000
-PASSAGE_CHARACTERS = 1_000
-COMPACTIONS_MIN = 10
+DECISIONS = Path(__file__).parents[1] / "docs" / "decisions"
+WINDOW_TOKENS, EARLY_TOKENS, COMPACTIONS_MIN = 2_500, 10_000, 10
+ANSWER_TOKENS = 2_000
 
 
-@pytest.fixture(scope="module")
-def lived() -> tuple[Trace, Ours]:
-    """Give a session and the window that it went through."""
-    trace = generated.trace(0, generated.SMALL, [], seed=7)
-    window = Ours(WINDOW_TOKENS)
-    for step in trace.steps:
+def decisions() -> list[Step]:
+    """Give a session in which an agent reads this project's decisions, one after the other."""
+    steps = []
+    for number, file in enumerate(sorted(DECISIONS.glob("00*.md"))):
+        text = file.read_text(encoding="utf-8")
+        steps += [
+            user(f"What was decided on: {text.splitlines()[0][7:]}?"),
+            tool(f"call_{number}", "read", {"path": f"docs/decisions/{file.name}"}, text),
+            agent(f"{file.name} is read."),
+        ]
+    return steps
+
+
+@pytest.fixture(scope="module", params=["generated", "decisions"])
+def lived(request) -> tuple[list[Question], Ours, Chunks]:
+    """Give the questions on a session, the window that it went through, and BM25 over all that was said in it."""
+    if request.param == "generated":
+        trace = generated.trace(0, generated.SMALL, [], seed=7)
+        steps, questions = trace.steps, trace.questions
+    else:
+        steps = decisions()
+        questions = real.asked(steps, EARLY_TOKENS, random.Random(1))[1]
+    window, passages = Ours(WINDOW_TOKENS), Chunks()
+    for step in steps:
         window.feed(step)
-    yield trace, window
+        for message in step:
+            passages.add(text_of(message))
+    yield questions, window, passages
     assert window.memory.verify().ok
     window.close()
+    passages.close()
 
 
 def test_every_needle_is_found_by_its_words(lived):
     """After ten compactions each needle, asked for exactly, stands in the answer of one recall or in the window."""
-    trace, window = lived
+    questions, window, _ = lived
     assert window.compactions >= COMPACTIONS_MIN
-    assert [question.text for question in asked(trace, Ask.EXACT) if not is_found(window, question)] == []
+    exact = [question for question in questions if question.ask is Ask.EXACT]
+    assert [question.text for question in exact if not is_found(window, question)] == []
 
 
-def test_needles_in_other_words_are_found_as_often_as_by_passages(lived):
-    """Of needles asked for in other words, as many stand in the answer as in the best passages of as many tokens."""
-    trace, window = lived
-    questions = asked(trace, Ask.PARAPHRASED)
-    texts = [text_of(message) for step in trace.steps for message in step]
-    passages = [
-        text[at : at + PASSAGE_CHARACTERS] for text in texts for at in range(0, len(text) or 1, PASSAGE_CHARACTERS)
+@pytest.mark.parametrize("ask", [Ask.EXACT, Ask.PARAPHRASED])
+def test_as_many_needles_are_found_as_by_passages(lived, ask):
+    """Of needles as many stand in the answer as in the best passages by BM25 of as many tokens, without a model."""
+    questions, window, passages = lived
+    asked = [question for question in questions if question.ask is ask]
+    texts = [
+        passages.search(each.text, count(window.recall(each.text, ANSWER_TOKENS, exactly=True).text)).text
+        for each in asked
     ]
-    db = apsw.Connection("")
-    db.execute("CREATE VIRTUAL TABLE passage USING fts5(text, tokenize='porter unicode61')")
-    db.executemany("INSERT INTO passage (rowid, text) VALUES (?, ?)", enumerate(passages))
-    by_passages = 0
-    for question in questions:
-        words = " OR ".join(f'"{word}"' for word in "".join(s if s.isalnum() else " " for s in question.text).split())
-        rows = db.execute("SELECT rowid FROM passage WHERE passage MATCH ? ORDER BY rank", (words,)).fetchall()
-        room = 4 * count(window.recall(question.text, ANSWER_TOKENS, exactly=True).text)
-        by_passages += question.answer in "".join(passages[number] for (number,) in rows)[:room]
-    assert sum(is_found(window, question) for question in questions) >= by_passages > 0
-
-
-def asked(trace: Trace, ask: Ask) -> list[Question]:
-    """Give the questions of one kind."""
-    return [question for question in trace.questions if question.ask is ask]
+    by_passages = sum(each.answer in text for each, text in zip(asked, texts, strict=True))
+    assert sum(is_found(window, question) for question in asked) >= by_passages > 0
 
 
 def is_found(window: Ours, question: Question) -> bool:
     """Say whether a needle stands in the answer of a recall, or in what the window still holds."""
-    found = window.recall(question.text, ANSWER_TOKENS, exactly=True).text
-    return question.answer in found or question.answer in window.ask(question.text).context
+    text = window.recall(question.text, ANSWER_TOKENS, exactly=True).text
+    return question.answer in text or question.answer in window.ask(question.text).context

@@ -109,14 +109,15 @@ def _trace(data: Path, name: str, number: int, taken: Sequence[Step], seed: int)
     tokens = sum(map(tokens_of_all, taken))
     window = min(WINDOW_TOKENS, int(tokens / (CYCLES[-1] + 0.3)))
     chance = random.Random(f"{seed} {name} {number}")
-    needles, questions = _asked(taken, int(window * EARLY_SHARE), chance)
+    needles, questions = asked(taken, int(window * EARLY_SHARE), chance)
     other = SETS[(SETS.index(name) + 1) % len(SETS)]
     questions += _nevers(data, other, taken, chance)
     marks = checkpoints(taken, window)
     return Trace(f"{name}-{number}", window, tuple(taken), tuple(needles), tuple(questions), marks)
 
 
-def _asked(taken: Sequence[Step], early_tokens: int, chance: random.Random) -> tuple[list[Needle], list[Question]]:
+def asked(taken: Sequence[Step], early_tokens: int, chance: random.Random) -> tuple[list[Needle], list[Question]]:
+    """Draw needles from a session's first tokens, and ask for each: exactly, in other words, as a person would."""
     messages = [message for step in taken for message in step]
     texts = [text_of(message) for message in messages]
     early = _early(messages, early_tokens)
@@ -124,13 +125,16 @@ def _asked(taken: Sequence[Step], early_tokens: int, chance: random.Random) -> t
     places = [place for number in early for place in _places(texts[number], number)]
     chance.shuffle(places)
     before = "\n".join(texts[: early[-1] + 1])
-    asked = _spread([one for one in places if _asks(one)], lambda one: _is_needle(one, before, later))
-    if not asked:
+    drawn = _spread([place for place in places if _asks(place)], lambda place: _is_needle(place, before, later))
+    if not drawn:
         raise ValueError("no exact string of the first window can be asked for; the session is too short")
     frequency = Counter(word.lower() for text in texts for word in set(_WORD.findall(text)))
-    needles = [Needle(one.string, one.left + one.string + one.right, one.kind) for one in asked]
-    questions = [Question(_exact(one), Ask.EXACT, one.string, one.kind) for one in asked]
-    questions += [Question(_sparse(one, frequency), Ask.PARAPHRASED, one.string, one.kind) for one in asked]
+    needles = [Needle(place.string, place.left + place.string + place.right, place.kind) for place in drawn]
+    questions = [Question(_exact(place), Ask.EXACT, place.string, place.kind) for place in drawn]
+    questions += [Question(_sparse(place, frequency), Ask.PARAPHRASED, place.string, place.kind) for place in drawn]
+    questions += [
+        Question(_personal(place, messages, frequency), Ask.PERSONAL, place.string, place.kind) for place in drawn
+    ]
     return needles, questions + _two_steps(places, before, later, chance)
 
 
@@ -193,8 +197,23 @@ def _exact(place: _Place) -> str:
 
 def _sparse(place: _Place, frequency: Counter[str]) -> str:
     """Ask with the two rarest words around the string and nothing else of it."""
-    words = sorted(set(_WORD.findall(place.context)), key=lambda word: (frequency[word.lower()], word))
+    words = sorted(set(_WORD.findall(place.context)), key=_rarity(frequency))
     return f"Some {place.kind} came up next to {words[0]} and {words[1]}. What was it, to the letter?"
+
+
+def _personal(place: _Place, messages: Sequence[Message], frequency: Counter[str]) -> str:
+    """Ask as somebody would who remembers what they had asked for then, and one word from beside the string."""
+    said = next((text_of(m) for m in reversed(messages[: place.message + 1]) if m["role"] == "user"), "")
+    words = sorted(set(_WORD.findall(said.replace(place.string, " "))), key=_rarity(frequency))[:3]
+    beside = min(_WORD.findall(place.context), key=_rarity(frequency))
+    return (
+        f"Earlier I asked you about {' '.join(words) or 'something'}. You came across a {place.kind} then, "
+        f"I think {beside} was near it. Can you tell me what it was?"
+    )
+
+
+def _rarity(frequency: Counter[str]) -> Callable[[str], tuple[int, str]]:
+    return lambda word: (frequency[word.lower()], word)
 
 
 def _two_steps(places: Sequence[_Place], before: str, later: str, chance: random.Random) -> list[Question]:

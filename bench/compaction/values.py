@@ -24,6 +24,7 @@ class Ask(StrEnum):
 
     EXACT = "exact"
     PARAPHRASED = "paraphrased"
+    PERSONAL = "as a person asks"
     TWO_STEP = "two-step"
     NEVER = "never happened"
 

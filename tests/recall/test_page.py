@@ -9,6 +9,8 @@ import pytest
 from firsthand import Draft, Kind, Memory, Trust
 from firsthand.answer import Query
 from firsthand.context import answers
+from firsthand.context.tools import Pull, PullLimits
+from firsthand.formats.tool_definitions import RECALL, Call
 from firsthand.ledger.ledger_recall import recall
 from firsthand.ledger.statements import supersede
 from firsthand.log.sqlite.read import Reader
@@ -227,6 +229,8 @@ def test_a_passage_of_a_long_text_has_a_place_behind_ten_short_messages(memory):
     places = [hit.pointer for hit in memory.recall(question, hits_max=14)]
     assert f"fh:{event.id}" in places
     assert places[:10] == [hit.pointer for hit in memory.recall(question)]
+    pull = Pull(memory, "files", PullLimits(answer_tokens=1_000))  # it has room before shorter hits of a full exchange
+    assert "min(ceiling, 4471)" in pull.answer(Call("call_1", RECALL, {"query": question})).text
 
 
 def test_several_passages_of_one_event_are_shown(memory):

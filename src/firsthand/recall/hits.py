@@ -22,6 +22,8 @@ LEAST_TOKENS = 100
 """Of a preview that is cut: with less room there are fewer hits."""
 SHORT_TOKENS = 80
 """Most tokens of what stands beside the hits: companions, and what the user said."""
+LEADING_HITS = 2
+"""So many hits have room first; then those of the very best passages, whatever place they have."""
 FIRST_HITS = 8
 """So many hits have room before what stands beside them."""
 KNOWN_SHARE, KNOWN_CHARACTERS_MIN = 0.15, 12
@@ -58,6 +60,7 @@ class Item:
         short: it stands beside the hits, and has at most `SHORT_TOKENS`.
         shown: False for what has no preview.
         passages: how many of the best passages are its own: a preview of several has as many shares of the tokens.
+        leads: one of the very best passages is its own, and it has room before what stands beside the hits.
     """
 
     hit: Hit
@@ -66,6 +69,7 @@ class Item:
     short: bool = False
     shown: bool = True
     passages: int = 1
+    leads: bool = False
 
 
 _NOTHING = Snippet("", (), 0)
@@ -116,7 +120,9 @@ def _with_room(items: Sequence[Item], lines: Sequence[int], tokens_max: int, cou
     numbers: dict[str, list[int]] = {"hits": [], "messages": [], "companions": []}
     for number, item in enumerate(items):
         numbers["companions" if item.hit.companion_of else "messages" if item.short else "hits"].append(number)
-    hits, further = numbers["hits"][:FIRST_HITS], numbers["hits"][FIRST_HITS:]
+    hits, others = numbers["hits"][:LEADING_HITS], numbers["hits"][LEADING_HITS:]
+    others.sort(key=lambda number: not items[number].leads)  # stable: else they stay in their order
+    hits, further = [*hits, *others[: FIRST_HITS - LEADING_HITS]], others[FIRST_HITS - LEADING_HITS :]
     room, is_full = tokens_max, False
     chosen: list[int] = []
     for number in (*hits, *numbers["messages"], *further, *numbers["companions"]):

@@ -138,14 +138,9 @@ class _Scored:
 
 
 def rank(
-    moment: IndexMoment,
-    query: Query,
-    *,
-    near: Near | None = None,
-    texts: Texts | None = None,
-    deadline: Deadline,
+    moment: IndexMoment, query: Query, *, near: Near | None = None, texts: Texts | None = None, deadline: Deadline,
     strengths: Strengths | None = None,
-) -> Ranking:
+) -> Ranking:  # fmt: skip
     """Rank the events of one read moment.
 
     Args:
@@ -180,16 +175,10 @@ def rank(
     best_texts = partial(_texts_of, ranked, columns, texts)
     rules = situations.rules(moment, question, best_texts, mask, meant.situations, deadline)
     return Ranking(
-        _with_rules(ranked, rules, columns),
-        _users(columns, scored, ranked),
-        bands.likelihood(signals),
-        signals,
-        tuple(terms.bounded),
-        (meant.fault,) if meant.fault else (),
-        terms.rarities,
-        tuple(rule.position for rule in rules),
-        _passages(scored),
-    )
+        _with_rules(ranked, rules, columns), _users(columns, scored, ranked), bands.likelihood(signals), signals,
+        tuple(terms.bounded), (meant.fault,) if meant.fault else (), terms.rarities,
+        tuple(rule.position for rule in rules), _passages(scored),
+    )  # fmt: skip
 
 
 def _candidates(columns: Columns, own: Floats, mask: NDArray[np.bool_] | None) -> Rows:

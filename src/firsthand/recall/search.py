@@ -139,7 +139,7 @@ class _Recall:
         self._deadline = Deadline(query.deadline_ms)
         self._contents = Contents(space.log.reader, space.namespace, ruling)
         self._notes: list[str] = []
-        self._best: frozenset[int] = frozenset()  # the best passages, as rows
+        self._best: tuple[int, ...] = ()  # the best passages, as rows
         self._out: dict[str, str] = {}  # pointers of what is left out by the ledger, with that of what holds instead
 
     def answer(self, rewrite: Rewrite | None) -> Answer:
@@ -162,7 +162,7 @@ class _Recall:
         known = {event.position for event in ranking.ranked}
         # What users said stands among the places however many of a tool's are ranked before it.
         ranked = (*ranking.ranked, *(event for event in ranking.users if event.position not in known))
-        self._best = frozenset(ranking.passages)
+        self._best = ranking.passages
         passages = [*dict.fromkeys(int(self._moment.columns.position[row]) for row in ranking.passages)]
         places = page.ordered(self._standing(ranked), ranking.situations, passages, asked, self._contents)
         # 3) a page of them, what belongs with it, and what the user said
@@ -360,8 +360,11 @@ class _Recall:
             tuple(copy.pointer for copy in copies if copy is not None),
             entry.of.pointer if entry.of is not None else "", place.replaces if place is not None else "",
         )  # fmt: skip
-        passages = len(self._best.intersection(place.rows)) if place is not None else 0
-        return Item(hit, readings, label, short=short, shown=shown, passages=min(max(1, passages), PASSAGES_MAX))
+        best = [number for number, row in enumerate(self._best) if place is not None and row in place.rows]
+        # Pages that are turned by their number of hits leave none out in between; those of a window are not turned.
+        leads = bool(best) and best[0] < len(page.PASSAGE_PLACES) and self._layout.leaves_out is not None
+        passages = min(max(1, len(best)), PASSAGES_MAX)
+        return Item(hit, readings, label, short=short, shown=shown, passages=passages, leads=leads)
 
     # what it is ------------------------------------------------------------------------------------
 
