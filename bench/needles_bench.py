@@ -1,4 +1,4 @@
-"""Are needles of a window found again after 5, 20 and 50 compactions? A check: it ends with 1 when a promise is missed.
+"""Are needles of a window found again after 5, 20 and 50 compactions? A check: it ends with 1 where one is missed.
 
     python bench/needles_bench.py --data DATA [--traces 4] [--parts 9] [--minilm FILE]
 
@@ -65,7 +65,8 @@ def main() -> int:
             for row, method in measure(name, trace, embedder):
                 counts[row, method] += 1
     missed = [verdict for row in sorted({row for row, _ in counts}) for verdict in missed_by(row, counts)]
-    command = f"python bench/needles_bench.py --data DATA --traces {chosen.traces} --parts {chosen.parts}"
+    command = "python bench/needles_bench.py --data DATA "
+    command += f"--traces {chosen.traces} --parts {chosen.parts} --sets {' '.join(chosen.sets)}"
     command += " --minilm FILE" if chosen.minilm else ""
     lines = [
         "# Needles after 5, 20 and 50 compactions", "", *(missed or ["Every promise is kept."]), "", LOOKED_AT, "",

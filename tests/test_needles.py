@@ -16,8 +16,7 @@ from compaction.plain import Chunks
 from compaction.values import Ask, Question, Step, agent, count, text_of, tool, user
 
 DECISIONS = Path(__file__).parents[1] / "docs" / "decisions"
-WINDOW_TOKENS, EARLY_TOKENS, COMPACTIONS_MIN = 2_500, 10_000, 10
-ANSWER_TOKENS = 2_000
+WINDOW_TOKENS, EARLY_TOKENS, COMPACTIONS_MIN, ANSWER_TOKENS = 2_500, 10_000, 10, 2_000
 
 
 def decisions() -> list[Step]:
@@ -66,10 +65,8 @@ def test_as_many_needles_are_found_as_by_passages(lived, ask):
     """Of needles as many stand in the answer as in the best passages by BM25 of as many tokens, without a model."""
     questions, window, passages = lived
     asked = [question for question in questions if question.ask is ask]
-    texts = [
-        passages.search(each.text, count(window.recall(each.text, ANSWER_TOKENS, exactly=True).text)).text
-        for each in asked
-    ]
+    tokens = [count(window.recall(each.text, ANSWER_TOKENS, exactly=True).text) for each in asked]
+    texts = [passages.search(each.text, most).text for each, most in zip(asked, tokens, strict=True)]
     by_passages = sum(each.answer in text for each, text in zip(asked, texts, strict=True))
     assert sum(is_found(window, question) for question in asked) >= by_passages > 0
 

@@ -34,21 +34,9 @@ SUBJECTS: dict[str, str] = {
 }
 
 OTHERS: tuple[str, ...] = (
-    "fraud-scorer",
-    "label-printer",
-    "map-tiler",
-    "order-router",
-    "password-vault",
-    "price-feed",
-    "queue-drainer",
-    "refund-worker",
-    "shard-balancer",
-    "sms-sender",
-    "theme-compiler",
-    "video-encoder",
-    "voucher-desk",
-    "wiki-mirror",
-)
+    "fraud-scorer", "label-printer", "map-tiler", "order-router", "password-vault", "price-feed", "queue-drainer",
+    "refund-worker", "shard-balancer", "sms-sender", "theme-compiler", "video-encoder", "voucher-desk", "wiki-mirror",
+)  # fmt: skip
 """Distractors: the same things are said of these, all through the flood, with other strings."""
 
 CAUSES = ("lease of", "clock of", "spare disk in", "licence for", "old kernel on", "second replica of")
@@ -61,69 +49,30 @@ FLAGS = ("eager-flush", "lazy-open", "skip-fsync", "wide-rows", "pin-cores", "no
 # kind, statement, question in its own words, question in other words: {s} the subject, {d} its description,
 # {v} the needle. "ticket" and "patch" make the pairs of the two-step questions, where {t} is the ticket.
 TEMPLATES: tuple[tuple[str, str, str, str], ...] = (
-    (
-        "hash",
-        "The build of {s} that passed the load test is {v}.",
-        "Which build of {s} passed the load test?",
-        "Under stress, what revision of {d} held up?",
-    ),
-    (
-        "hash",
-        "Roll {s} back to {v} if the canary turns red.",
-        "To what do we roll {s} back if the canary turns red?",
-        "Where does {d} return to when the first machines look bad?",
-    ),
-    (
-        "path",
-        "The secrets of {s} are mounted at {v}.",
-        "Where are the secrets of {s} mounted?",
-        "In what folder does {d} find its credentials?",
-    ),
-    (
-        "path",
-        "{s} writes its crash dumps to {v}.",
-        "Where does {s} write its crash dumps?",
-        "When {d} dies, which directory gets the core image?",
-    ),
-    (
-        "parameter",
-        "For {s} we settled on {v} after the third try.",
-        "What did we settle on for {s} after the third try?",
-        "Which setting was finally chosen for {d}?",
-    ),
-    (
-        "parameter",
-        "Only with {v} does {s} start in under a second.",
-        "With what does {s} start in under a second?",
-        "What makes {d} boot fast?",
-    ),
+    ("hash", "The build of {s} that passed the load test is {v}.",
+     "Which build of {s} passed the load test?", "Under stress, what revision of {d} held up?"),
+    ("hash", "Roll {s} back to {v} if the canary turns red.",
+     "To what do we roll {s} back if the canary turns red?",
+     "Where does {d} return to when the first machines look bad?"),
+    ("path", "The secrets of {s} are mounted at {v}.",
+     "Where are the secrets of {s} mounted?", "In what folder does {d} find its credentials?"),
+    ("path", "{s} writes its crash dumps to {v}.",
+     "Where does {s} write its crash dumps?", "When {d} dies, which directory gets the core image?"),
+    ("parameter", "For {s} we settled on {v} after the third try.",
+     "What did we settle on for {s} after the third try?", "Which setting was finally chosen for {d}?"),
+    ("parameter", "Only with {v} does {s} start in under a second.",
+     "With what does {s} start in under a second?", "What makes {d} boot fast?"),
     ("cause", "{s} failed because the {v}.", "Because of what did {s} fail?", "What brought down {d}?"),
-    (
-        "cause",
-        "The retry storm in {s} began because the {v}.",
-        "Why did the retry storm in {s} begin?",
-        "What was behind the flood of repeated calls at {d}?",
-    ),
-    (
-        "negative",
-        "Turning on {v} did not help {s} at all.",
-        "Turning on what did not help {s} at all?",
-        "Which switch turned out useless for {d}?",
-    ),
-    (
-        "negative",
-        "There is no mirror of {s} in {v}.",
-        "Where is there no mirror of {s}?",
-        "In which region would one look in vain for a copy of {d}?",
-    ),
+    ("cause", "The retry storm in {s} began because the {v}.",
+     "Why did the retry storm in {s} begin?", "What was behind the flood of repeated calls at {d}?"),
+    ("negative", "Turning on {v} did not help {s} at all.",
+     "Turning on what did not help {s} at all?", "Which switch turned out useless for {d}?"),
+    ("negative", "There is no mirror of {s} in {v}.",
+     "Where is there no mirror of {s}?", "In which region would one look in vain for a copy of {d}?"),
     ("time", "{s} went down at {v}.", "When did {s} go down?", "At what moment was {d} lost?"),
-    (
-        "time",
-        "The certificate of {s} runs out at {v}.",
-        "When does the certificate of {s} run out?",
-        "Until when may {d} still show its TLS papers?",
-    ),
-)
+    ("time", "The certificate of {s} runs out at {v}.",
+     "When does the certificate of {s} run out?", "Until when may {d} still show its TLS papers?"),
+)  # fmt: skip
 TICKET = (
     "ticket",
     "The incident on {s} was filed as {v}.",

@@ -91,17 +91,9 @@ def test_a_model_recalls_what_was_evicted(memory):
     request = window.request([*messages, {"role": "user", "content": "What broke the routes file?"}])
     assert NEEDLE not in json.dumps(request.body)
     messages.append({"role": "user", "content": "What broke the routes file?"})
-    reply = {
-        "role": "assistant",
-        "content": None,
-        "tool_calls": [
-            {
-                "id": "r1",
-                "type": "function",
-                "function": {"name": "recall", "arguments": '{"query": "routes.yaml broke"}'},
-            }
-        ],
-    }
+    function = {"name": "recall", "arguments": '{"query": "routes.yaml broke"}'}
+    call = {"id": "r1", "type": "function", "function": function}
+    reply = {"role": "assistant", "content": None, "tool_calls": [call]}
     messages.append(reply)
     (result,) = window.answer(reply)
     assert result["role"] == "tool"
@@ -246,13 +238,8 @@ def test_an_erasure_takes_what_firsthand_itself_repeated(memory):
     for number in range(1, 20):
         window.add(talk(1, start=number))
         window.request()
-    call = {
-        "role": "assistant",
-        "content": None,
-        "tool_calls": [
-            {"id": "z", "type": "function", "function": {"name": "recall", "arguments": '{"query": "zanzibar"}'}}
-        ],
-    }
+    function = {"name": "recall", "arguments": '{"query": "zanzibar"}'}
+    call = {"role": "assistant", "content": None, "tool_calls": [{"id": "z", "type": "function", "function": function}]}
     window.add([{"role": "user", "content": "look it up"}, call])
     answer = window.answer(call)
     assert "hunter2zanzibar" in answer[0]["content"]
