@@ -230,6 +230,16 @@ def test_two_handles_follow_each_other(memory):
     assert other.state == one.state
 
 
+def test_what_was_erased_is_no_longer_shown(memory):
+    """An erased event leaves the window, its words are in no later request."""
+    window = memory.session("s").window(20_000, pull=False)
+    window.add(talk(1))
+    secret = memory.session("s").user("the password is hunter2hunter2")
+    assert "hunter2" in json.dumps(window.request().body)
+    memory.erase([secret])
+    assert "hunter2" not in json.dumps(window.request().body)
+
+
 def test_an_erasure_takes_what_firsthand_itself_repeated(memory):
     """After an erasure nothing that Firsthand wrote says the erased words, and the window goes on."""
     window = memory.session("s").window(1_500)
