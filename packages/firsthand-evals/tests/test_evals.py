@@ -31,7 +31,7 @@ def test_the_list_names_every_experiment(capsys, tmp_path):
     code, said, _ = run(capsys, "list", "--out", str(tmp_path))
     assert code == 0
     assert "recall-ab  recall-problem 8.6, 8.7, 8.8" in said
-    assert "needs data; python bench/quality_bench.py" in said
+    assert "needs data; takes as the data does; python bench/quality_bench.py" in said
     assert "last " not in said
     code, said, _ = run(capsys, "list", "--json")
     told = [json.loads(line) for line in said.splitlines()]
