@@ -199,8 +199,9 @@ class FirsthandMemory(CrewMemory):
         return [record for record in records if record is not None]
 
     def extract_memories(self, content: str) -> list[str]:
-        """Record what a task came to; of what is in the log already nothing is to be remembered again."""
-        self._loop.say("assistant", content)
+        """Record what a task came to, of CrewAI's account of it the result; nothing is to be remembered again."""
+        account = content.partition("\nAgent: ")[2]
+        self._loop.say("assistant", account.partition("\nResult: ")[2] or content)
         return []
 
     # hooks ---------------------------------------------------------------------------------------------
