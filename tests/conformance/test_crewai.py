@@ -136,7 +136,11 @@ def logged(folder, kind, session="crewai:s"):
 def test_a_crew_is_told_what_the_one_before_did(tmp_path):
     """The task's prompt has the preamble and what the task brings up, fenced, and the log has neither."""
     with FirsthandMemory(tmp_path / "s", session="one", agent="ada") as memory:
-        kickoff(memory, scripted(("read_page", {"page": 3}), "The code is written there."), "Read page 3.")
+        kickoff(
+            memory,
+            scripted(("read_page", {"page": 3}), "The code of gate g3q is written on page 3."),
+            "Read page 3, and look which gate it names.",
+        )
     with FirsthandMemory(tmp_path / "s", session="s", agent="ada") as memory:
         model = scripted(("search_memory", {"queries": ["code of gate g3q"]}), code_of(3))
         assert kickoff(memory, model, "What opens gate g3q?") == code_of(3)
