@@ -33,7 +33,7 @@ NEEDED = {
         "firsthand/server/inspector/templates/base.html",
     ),
     "firsthand_evals": (
-        "firsthand_evals/py.typed", "firsthand_evals/registry.toml", "firsthand_evals/templates/base.html",
+        "firsthand_evals/py.typed", "firsthand_evals/registry.toml", "firsthand_evals/templates/page.html",
     ),
 }  # fmt: skip
 README_STEPS = (

@@ -166,6 +166,7 @@ class AsyncWindow(Awaited[SessionWindow]):
     add = Verb(SessionWindow.add)
     sync = Verb(SessionWindow.sync)
     request = Verb(SessionWindow.request)
+    composed = Verb(SessionWindow.composed)
     answer = Verb(SessionWindow.answer)
     call = Verb(SessionWindow.call)
     usage = Verb(SessionWindow.usage)

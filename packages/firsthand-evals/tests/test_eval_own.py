@@ -111,7 +111,7 @@ def test_a_small_store_says_too_few_and_an_empty_one_what_to_type(shell, tmp_pat
             ("user_message", "The cache is in /var/tmp/cache_v2."),
             ("user_message", "Where is the cache?"),
         )
-    found = shell("--store", str(tmp_path / "small"), "eval", "own")
+    found = shell("--store", str(tmp_path / "small"), "eval", "own", "--moments", "5")
     assert found.code == 0
     assert "too few to tell whether it was of use. Too few cuts to tell" in found.lines[0]
     Memory(tmp_path / "empty", embedder="none").close()

@@ -37,6 +37,8 @@ def test_the_list_names_every_experiment(capsys, tmp_path):
     told = [json.loads(line) for line in said.splitlines()]
     assert (code, {one["last"] for one in told}) == (0, {""})
     assert next(one for one in told if one["name"] == "recall-ab")["ours"]
+    code, said, _ = run(capsys, "list", "--faults")
+    assert (code, "a lossy note keeps its source: wall: " in said) == (0, True)
     code, said, warned = run(capsys, "list", "--out", str(tmp_path / "none"))
     assert (code, said) == (5, "")
     assert "--out is the folder that results were kept in" in warned

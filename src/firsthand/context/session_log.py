@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from firsthand import event, fence, formats, moment
@@ -95,15 +94,6 @@ class SessionLog(SessionVerbs[Appended]):
         self.space = space
         self.calls: Calls = {}
 
-    @cached_property
-    def earlier_calls(self) -> Calls:
-        """The tools of calls among the newest events that there were when it was asked for first, by their ids."""
-        newest = self.space.log.reader.events(
-            self.space.namespace, session=self.name, limit=OPEN_CALLS_MAX, newest_first=True, damaged=lambda *_: None
-        )
-        calls = [event.meta for event in newest if event.kind is Kind.TOOL_CALL and not event.erased]
-        return {str(meta.get("call_id")): str(meta.get("tool", "")) for meta in reversed(calls)}
-
     def _append(self, draft: Draft) -> Appended:
         return self.space.append([draft], session=self.name)[0]
 
@@ -159,8 +149,19 @@ def drafts_of(
     key, to_records = session.space.log.reader.fence_key(), formats.named(format).to_records
     records = to_records(messages, session.calls)
     if any(draft.origin == "tool" for record in records for draft in record.drafts):
-        records = to_records(messages, session.earlier_calls | session.calls)
+        session.calls = _earlier_calls(session) | session.calls
+        records = to_records(messages, session.calls)
     return [[_in_format(draft, format, key, time, session.agent_name) for draft in record.drafts] for record in records]
+
+
+def _earlier_calls(session: SessionLog) -> Calls:
+    """Give the tools of calls among the newest events, by their ids."""
+    space = session.space
+    newest = space.log.reader.events(
+        space.namespace, session=session.name, limit=OPEN_CALLS_MAX, newest_first=True, damaged=lambda *_: None
+    )
+    calls = [event.meta for event in newest if event.kind is Kind.TOOL_CALL and not event.erased]
+    return {str(meta.get("call_id")): str(meta.get("tool", "")) for meta in reversed(calls)}
 
 
 def append_drafts(

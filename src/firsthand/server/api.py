@@ -140,12 +140,13 @@ class _Keyed:
     """Appends to a space under ids that count up from a key, so that a retry is no second append."""
 
     def __init__(self, memory: Memory, key: str) -> None:
-        self.log, self._append, self._next = memory.log, memory.append, int.from_bytes(id_bytes(key), "big")
+        self.log, self.namespace, self._append = memory.log, memory.namespace, memory.append
+        self._next = int.from_bytes(id_bytes(key), "big")
 
-    def append(self, drafts: Sequence[Draft], *, session: str) -> tuple[Appended, ...]:
+    def append(self, drafts: Sequence[Draft], **named: Any) -> tuple[Appended, ...]:
         ids = [id_text((self._next + number).to_bytes(16, "big")) for number in range(len(drafts))]
         self._next += len(drafts)
-        return self._append([replace(draft, id=id) for draft, id in zip(drafts, ids, strict=True)], session=session)  # noqa: A001
+        return self._append([replace(draft, id=id) for draft, id in zip(drafts, ids, strict=True)], **named)  # noqa: A001
 
 
 def _append_messages(memory: Memory, asked: dict[str, Any]) -> list[Appended]:
