@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from json_server import JsonServer
@@ -11,9 +13,12 @@ from stream_models import completion
 
 from firsthand.errors import MemoryFault
 from firsthand.ledger.entries import Episode
-from firsthand_evals.stream import arms, port
+from firsthand.value import replace
+from firsthand_evals.stream import arms, checks, evaluation, measure, port
 from firsthand_evals.stream.arms import KEEP_ALL, NO_MEMORY, Arm
+from firsthand_evals.stream.options import Options
 from firsthand_evals.stream.port import Port, readable
+from firsthand_evals.stream.report import report_of
 from firsthand_evals.stream.run import run, stream
 from firsthand_evals.stream.world import world
 
@@ -186,3 +191,85 @@ def test_a_block_is_what_the_model_replied_last(monkeypatch):
     monkeypatch.delenv("MODEL")
     with pytest.raises(MemoryFault, match="set MODEL=URL#NAME"):
         Port("block", port.load(f"{EXAMPLES}/block.py:Block"), 0)
+
+
+class Lies(Lines):
+    """Gives another answer than it was told."""
+
+    def view(self):
+        return "\n".join(f"{line}0" for line in self.lines)
+
+
+class Breaks(Lines):
+    worlds = 0
+
+    def __init__(self):
+        super().__init__()
+        Breaks.worlds += 1
+
+    def update(self, episodes):
+        super().update(episodes)
+        if Breaks.worlds == 2 and len(self.lines) > 10:
+            raise RuntimeError("disk full")
+
+
+class Shared(Lines):
+    """Keeps the lines of all streams in its class."""
+
+    everything: ClassVar[list[str]] = []
+
+    def update(self, episodes):
+        Shared.everything += episodes
+        self.lines = Shared.everything
+
+
+class SharedAnswers(Answers):
+    """Shows nothing, and answers by what all streams were told."""
+
+    everything: ClassVar[list[str]] = []
+    update = Shared.update
+
+    def view(self):
+        return ""
+
+
+def beside(*memories):
+    """Run memories beside no memory and keep all as the command does, on two small worlds."""
+    own = [Arm(it.__name__, partial(Port, it.__name__, it), shows="own") for it in (Lines, *memories)]
+    there = [(evaluation.CHECKED, [*arms.chosen([KEEP_ALL]), replace(own[0], name=arms.THROUGH_PORT), *own[1:]])]
+    return report_of(evaluation.ran(there, range(2), 32, Options(), measure.readers, checks.checks))
+
+
+def test_the_verdict_is_about_the_memory_under_test():
+    """What it makes of what was seen and of what needs none stands first, beside no memory and keep all."""
+    words = beside(Lies).page.verdict
+    assert words.startswith("After 4 updates Lies answers 0.00 of what was seen (no memory 0.31: ")
+    assert "keep all 1.00: worse) and 1.00 of what needs no memory (p0) (no memory 1.00: no difference" in words
+
+
+@pytest.mark.parametrize(
+    ("memory", "words"),
+    [
+        (Breaks, "Breaks raised in update() at update 2 of stream 1 "),
+        (Shared, "Shared at update 1 of stream 1 knows '"), (SharedAnswers, "another stream alone was told"),
+    ],
+)  # fmt: skip
+def test_a_fault_of_a_memory_ends_its_row_alone(memory, words):
+    """The other rows stand, the finished stream is kept, and the report fails by what went wrong and where."""
+    report = beside(memory, Answers)
+    rows = [row[0] for row in report.page.sections[0].tables[0].rows]
+    assert rows == [NO_MEMORY, KEEP_ALL, arms.THROUGH_PORT, "Answers"]
+    assert len(report.failed) == 1
+    assert words in report.failed[0]
+    assert f"{memory.__name__} was ended by an error of its own" in report.page.verdict
+    assert [it["seed"] for it in report.kept["streams"] if it["arm"] == memory.__name__] == [0]
+
+
+def test_a_memory_that_is_asked_has_its_length():
+    """Where it gives nothing to a question, its whole view counts, or all that it answers by where it shows none."""
+    whole, asked, silent = (
+        stream(Arm("mine", partial(Port, "mine", it), shows="own"), world(3, 48), "stream").end("characters")
+        for it in (Lines, Answers, type("Silent", (Answers,), {"view": lambda _: ""}))
+    )
+    assert asked == whole
+    assert 0.5 * whole < silent <= whole

@@ -102,10 +102,13 @@ def ran(
     """
     runses: list[tuple[Run, Sequence[Check]]] = []
     for name, arms_ in there:
-        made = run_streams(
-            arms_, seeds, name, episodes=episodes, progress=options.progress(f"{name}:", "streams"), readers=readers
-        )
-        one = Run(name, episodes, tuple(made))
+        faults: dict[str, str] = {}
+        made = [*run_streams(
+            arms_, seeds, name, episodes=episodes, progress=options.progress(f"{name}:", "streams"), readers=readers,
+            faults=faults,
+        )]  # fmt: skip
+        one = Run(name, episodes, tuple(it for it in made if it.arm not in faults), faults,
+                  tuple(it for it in made if it.arm in faults))  # fmt: skip
         runses.append((one, check(one.streams, episodes) if name == CHECKED else ()))
     return runses
 

@@ -7,7 +7,7 @@
     variant       current facts, some of them, asked for in other words
     regressed     of what was answered right before and is current still, the share that is answered wrong
     kept          episodes whose question and answer stand in one line of the memory
-    characters    that a reader is given for one question
+    characters    that a reader is given for one question; where a memory that is asked gives nothing, its whole length
 
 The invariant: all are counted by equality with what the world says; no judge is asked. A
 value that a later one took the place of is no regression. It knows no consolidator.
@@ -96,7 +96,10 @@ def measured(
             f"regressed {name}": _share(sum(one not in right for one in held), len(held), none=0.0),
         }  # fmt: skip
         was |= right
-    given_on_average = sum(len(given(task.question)) for task in world.unseen) / len(world.unseen)
+    whole = 0
+    if isinstance(view, PortView) and view.port.asks:  # one that shows nothing is as long as all that it answers
+        whole = len(text) or sum(map(len, {given(question) for question in now}))
+    given_on_average = sum(len(given(task.question)) or whole for task in world.unseen) / len(world.unseen)
     return {**figures, "characters": given_on_average, **_size(view, text, episodes, before)}
 
 

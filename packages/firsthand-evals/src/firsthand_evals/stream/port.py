@@ -24,6 +24,8 @@ from firsthand_evals.reclaim import seam
 
 TEXT_CHARACTERS_MAX = 1_000_000
 """Of a view, or of what is answered to a question; more is an error of the memory."""
+STRANGE_ASKED = 4
+"""Episodes of other streams that a memory is asked for after its first update."""
 EXPECTED = {
     "update": "update(episodes) takes a list of lines and returns when they are in the memory",
     "view": f"view() gives the text that a reader is shown, a str of at most {TEXT_CHARACTERS_MAX:,} characters",
@@ -63,6 +65,26 @@ class Port:
         answer = self._text("ask", question).strip()
         is_bare = answer and "\n" not in answer and BETWEEN not in answer
         return f"{CASE}{question}{BETWEEN}{answer}" if is_bare else readable(answer)
+
+    def knows_none_of(self, text: str, strange: Sequence[Episode]) -> None:
+        """Refuse a memory that shows, or answers by, what another stream alone was told.
+
+        Args:
+            text: of its view; strange: episodes that it cannot know, of which the newest few are asked for, too.
+
+        Raises:
+            MemoryFault: it shares what it keeps with the memory of another stream.
+        """
+        lines = {*text.split("\n")}
+        asked = strange[-STRANGE_ASKED:] if self.asks else ()
+        known = [episode for episode in strange if episode.line in lines]
+        known += (episode for episode in asked if episode.line in self.ask(episode.case).split("\n"))
+        if known:
+            raise MemoryFault(
+                f"{self.name} at update {self._updates} of stream {self._seed} knows {line_of(known[0])!r}, which "
+                "another stream alone was told: each stream has a memory of its own, so keep nothing in the class, the "
+                "module or a place that all of them share"
+            )
 
     def close(self) -> None:
         """Close the memory, if it can be closed."""

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean
 
-from firsthand.value import asdict, value
+from firsthand.value import asdict, field, value
 from firsthand_evals import pictures
 from firsthand_evals.pages import Judged, Page, Section, Table
 from firsthand_evals.pictures import Figure, Picture, Series
 from firsthand_evals.stats import Difference, Mean
 from firsthand_evals.stream import checks, curves
-from firsthand_evals.stream.arms import KEEP_ALL, NO_MEMORY
+from firsthand_evals.stream.arms import KEEP_ALL, NO_MEMORY, THROUGH_PORT
 from firsthand_evals.stream.checks import Check
 from firsthand_evals.stream.measure import MODEL, STRONG, WEAK
 from firsthand_evals.stream.options import Report, headline
@@ -49,11 +49,18 @@ _REFUSED = ("form", "evidence", "trust", "exact tokens", "probe", "source replay
 
 @value
 class Run:
-    """All streams of one schedule."""
+    """All streams of one schedule, of arms that came to the end; of others, what ended them and what they had done."""
 
     schedule: str
     episodes: int
     streams: tuple[Stream, ...]
+    faults: Mapping[str, str] = field(default_factory=dict)
+    ended: tuple[Stream, ...] = ()
+
+    @property
+    def tested(self) -> tuple[str, ...]:
+        """Give the memories of somebody's own."""
+        return self.arms[self.arms.index(THROUGH_PORT) + 1 :] if THROUGH_PORT in self.arms else ()
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -86,7 +93,7 @@ Ran = Sequence[tuple[Run, Sequence[Check]]]
 def report_of(ran: Ran, asked: str = "") -> Report:
     """Make a report; ``asked`` says of a run with a model who was asked."""
     every = [check for _, checked in ran for check in checked]
-    streams = [{"stream": asdict(stream)} for run, _ in ran for stream in run.streams]
+    streams = [{"stream": asdict(stream)} for run, _ in ran for stream in (*run.streams, *run.ended)]
     return Report(
         page=page(ran, asked),
         records=[*streams, *({"check": asdict(check)} for check in every)],
@@ -94,7 +101,10 @@ def report_of(ran: Ran, asked: str = "") -> Report:
             [check.held for check in every],
             f"{ran[0][0].number} streams; {', '.join(run.schedule for run, _ in ran)}",
         ),
-        failed=[str(check) for check in every if not (check.held or check.few) and check.binding],
+        failed=[
+            *(told for run, _ in ran for told in run.faults.values()),
+            *(str(check) for check in every if not (check.held or check.few) and check.binding),
+        ],
         kept={"checks": [asdict(check) for check in every], "streams": [record["stream"] for record in streams]},
     )  # fmt: skip
 
@@ -125,7 +135,8 @@ def verdict(ran: Ran) -> str:
     """Answer in a sentence which memories do harm, of the first schedule."""
     run, checked = ran[0][0], [check for _, of_run in ran for check in of_run]
     if run.number < STREAMS_MIN:
-        return "Too few to tell whether rewriting a memory does harm: one stream."
+        told = "Too few to tell whether rewriting a memory does harm: one stream."
+        return " ".join((told, *_ended(ran)))
     figure = f"p0 {_reader(run)}"
     harm = {arm: curves.difference(run.streams, arm, NO_MEMORY, figure) for arm in run.arms if arm != NO_MEMORY}
     worse = sorted((change.mean, arm) for arm, change in harm.items() if change.high < 0)
@@ -133,10 +144,32 @@ def verdict(ran: Ran) -> str:
     told = f"After {n} updates {len(worse)} of {len(harm)} memories answer less than no memory does of what needs none"
     told += f"; the worst is {worse[0][1]} ({curves.end(run.streams, worse[0][1], figure).mean:.2f})" if worse else ""
     broken = [check.name for check in checked if not check.held]
-    if not checked:
-        return f"{told}."
-    return f"{told}. " + (f"Not held of {len(checked)} checks: {', '.join(broken)}." if broken
-                          else f"All {len(checked)} checks held.")  # fmt: skip
+    sentences = [*(_tested(run, arm) for arm in run.tested)] or [f"{told}."]
+    sentences += _ended(ran)
+    if broken:
+        sentences.append(f"Not held of {len(checked)} checks: {', '.join(broken)}.")
+    elif checked:
+        sentences.append(f"All {len(checked)} checks held.")
+    return " ".join(sentences)
+
+
+def _tested(run: Run, arm: str) -> str:
+    """Say what a memory under test is worth beside no memory and beside keep all."""
+    parts = []
+    for words, name in (("what was seen", "seen"), ("what needs no memory (p0)", "p0")):
+        figure = f"{name} {WEAK}"
+        beside = (
+            f"{other} {curves.end(run.streams, other, figure).mean:.2f}: "
+            f"{curves.difference(run.streams, arm, other, figure).verdict}"
+            for other in (NO_MEMORY, KEEP_ALL)
+        )
+        parts.append(f"{curves.end(run.streams, arm, figure).mean:.2f} of {words} ({'; '.join(beside)})")
+    return f"After {len(run.streams[0].points)} updates {arm} answers {' and '.join(parts)}."
+
+
+def _ended(ran: Ran) -> list[str]:
+    """Name the memories that an error of their own ended."""
+    return [f"{arm} was ended by an error of its own, and has no row." for run, _ in ran for arm in run.faults]
 
 
 def _reader(run: Run) -> str:
@@ -175,7 +208,7 @@ def _section(run: Run, checked: Sequence[Check]) -> Section:
     about = str(run)
     return Section(
         f"Schedule {run.schedule}", about=about.partition(": ")[2], pictures=[*_pictures(run.streams, run.arms, drawn)],
-        tables=[table for table in tables if table.rows],
+        tables=[table for table in tables if table.rows], remarks=[*run.faults.values()],
     )  # fmt: skip
 
 

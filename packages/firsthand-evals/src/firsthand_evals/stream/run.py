@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 
+from firsthand.errors import MemoryFault, ModelError
 from firsthand.ledger import entry_gate
 from firsthand.ledger.entries import Entry, Episode, View, current, versions
 from firsthand.ledger.solver import Solver
@@ -71,35 +72,50 @@ class Stream:
 def run(
     arms: Sequence[Arm], seeds: Sequence[int], name: str = "stream", *, episodes: int = 320,
     progress: Callable[[int, int], None] = lambda _done, _whole: None, readers: Readers = measure.readers,
+    faults: dict[str, str] | None = None,
 ) -> Iterator[Stream]:  # fmt: skip
     """Run every arm on every world, one world after the other.
+
+    A fault of somebody's memory ends that arm alone: it is in no world after that one.
 
     Args:
         name: of the schedule.
         episodes: of a world.
         readers: gives those who answer, by name.
         progress: is told how many streams are done of how many.
+        faults: gets what went wrong, by arm; without it a fault is raised.
     """
     done = 0
+    told: list[Episode] = []
     for seed in seeds:
         made = world(seed, episodes)
         lengths: dict[str, list[int]] = {}
         for arm in arms:
-            one = stream(arm, made, name, lengths.get(arm.beside), readers)
-            lengths[arm.name] = [round(point["characters"]) for point in one.points]
-            yield one
             done += 1
+            if faults is None or arm.name not in faults:
+                try:
+                    made_of = stream(arm, made, name, lengths.get(arm.beside), readers, told)
+                except (MemoryFault, ModelError) as error:
+                    if faults is None or arm.shows != "own":
+                        raise
+                    faults[arm.name] = str(error)
+                else:
+                    lengths[arm.name] = [round(point["characters"]) for point in made_of.points]
+                    yield made_of
             progress(done, len(arms) * len(seeds))
+        told += (episode for update in schedule(name, made) for episode in update.new)
 
 
 def stream(
-    arm: Arm, made: World, name: str, lengths: Sequence[int] | None = None, readers: Readers = measure.readers
-) -> Stream:
+    arm: Arm, made: World, name: str, lengths: Sequence[int] | None = None, readers: Readers = measure.readers,
+    others: Sequence[Episode] = (),
+) -> Stream:  # fmt: skip
     """Run one arm on one world.
 
     Args:
         lengths: of what is retrieved after each update, in characters.
         readers: gives those who answer, by name.
+        others: episodes of other streams, of which a memory of this one must know nothing.
     """
     asked = readers(made)
     before = Before()
@@ -109,6 +125,8 @@ def stream(
     with closing(_Life(arm, made.seed, asked[arm.tried_by])) as life:
         for at, update in enumerate(updates):
             life.live(update)
+            if not at and isinstance(life.view, PortView):
+                life.view.port.knows_none_of(life.view.text, _strange(others, update.new, made))
             points.append(measure.measured(
                 made, life.view, life.happened, arm.shows, asked, before, lengths[at] if lengths else None
             ))  # fmt: skip
@@ -119,6 +137,15 @@ def stream(
         arm.name, name, made.seed, tuple(points), life.actions, counted, tuple(_survival(stood)),
         (len(first & stood[-1]), len(first)), life.violations, arm.gate is not None,
     )  # fmt: skip
+
+
+def _strange(others: Sequence[Episode], new: Sequence[Episode], made: World) -> list[Episode]:
+    """Give what other streams were told and nothing of this one says: its first update does not, nor do its rules."""
+    own = {(episode.question, episode.answer) for episode in new}
+    return [
+        other for other in others
+        if (other.question, other.answer) not in own and not made.gives(other.case, other.answer)
+    ]  # fmt: skip
 
 
 def lived(arm: Arm, made: World, name: str, readers: Readers) -> None:

@@ -77,6 +77,11 @@ class World:
         name, _, level = question.partition(" level ")
         return next(family for family in self.families if family.name == name).answer(int(level))
 
+    def gives(self, question: str, answer: str) -> bool:
+        """Say whether the rule of any family of this world gives an answer to a question."""
+        name, _, level = question.partition(" level ")
+        return any(family.name == name and family.answer(int(level)) == answer for family in self.families)
+
     def knows(self) -> Callable[[str], str | None]:
         """Give the reader's own knowledge: the rules of the known families, for questions as they are asked here."""
         known = {family.name: family for family in self.families if family.known}
