@@ -1,5 +1,7 @@
 """Server-sent events, cut anywhere."""
 
+import time
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +21,17 @@ def test_no_byte_is_lost(lines, sizes):
     blocks += splitter.feed(rest)
     blocks += splitter.close()
     assert b"".join(block.raw for block in blocks) == data
+
+
+def test_a_large_event():
+    """An event that comes in many pieces is searched and copied once, not once for each piece."""
+    data = b"data: " + b"x" * 1_000_000 + b"\n\n"
+    splitter, blocks = Splitter(), []
+    begun = time.process_time()
+    for start in range(0, len(data), 1_000):
+        blocks += splitter.feed(data[start : start + 1_000])
+    assert time.process_time() - begun < 1.0
+    assert [block.raw for block in blocks] == [data]
 
 
 def test_fields_of_an_event():

@@ -115,6 +115,25 @@ def test_calls_of_both_in_one_answer(run, format_, stream):
 
 
 @each
+def test_ids_that_begin_anew_in_each_answer(format_, tmp_path):
+    """A call of the client's with the id of one of ours before it has its own result, also after a restart."""
+    with running(tmp_path / "store") as own:
+        client = Client(own, format_)
+        for number in range(2):
+            own.stub.script += [Said("", (("call_0", "recall", {"query": "x"}),)), Said("", (("call_0", "ls", {}),))]
+            client.say(f"Look at disk {number}.")
+            client.result(("call_0", f"result {number}"))
+            sent = json.dumps(own.stub.bodies[-1])
+            assert (sent.count("answer of recall"), "[no result of" in sent) == (number + 1, False)
+            assert all(f"result {count}" in sent for count in range(number + 1))
+        with running(tmp_path / "store") as client.run:
+            client.say("Go on.")
+            assert json.dumps(client.run.stub.bodies[-1]).count("answer of recall") == 2
+    with Memory(tmp_path / "store") as memory:
+        assert [session.turns for session in memory.sessions()] == [3]
+
+
+@each
 def test_calls_of_the_client_are_untouched(run, format_):
     """Calls of the client's own tools reach it with their ids and arguments, and no call of the upstream is added."""
     client = Client(run, format_)

@@ -248,7 +248,8 @@ def test_a_window_is_kept(format_, tmp_path):
         for step in range(STEPS):
             if step >= 5:
                 run.stub.script.append(Said("", ((f"r{step}", "recall", {"query": f"secret{step - 5}"}),)))
-            run.stub.script.append(Said(f"Look at {step}.", ((f"c{step}", "ls", {"path": f"/{step}"}),)))
+            beside = ((f"b{step}", "recall", {"query": "line"}),) * (step % 3 == 0)
+            run.stub.script.append(Said(f"Look at {step}.", (*beside, (f"c{step}", "ls", {"path": f"/{step}"}))))
             answer = client.say(f"Step {step}: the value secret{step} is {step * 7919}.")
             assert answer["calls"], answer
             client.result((f"c{step}", f"line of the result of {step} " * 30))

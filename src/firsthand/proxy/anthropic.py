@@ -27,8 +27,8 @@ def read(body: Message) -> Asked:
 
 def write(asked: Asked, messages: Sequence[Message], tools: Sequence[Message], *, composed: bool) -> Message:
     """Write the request of a window; the client's cache breakpoints stand where it set them, and no others."""
-    written = _with_breakpoints([*map(_without_breakpoints, messages)], asked) if composed else _together(messages)
-    return asked.written(LIST, [*asked.head, *written], tools)
+    written = _with_breakpoints([*map(_without_breakpoints, messages)], asked) if composed else messages
+    return asked.written(LIST, [*asked.head, *_together(written)], tools)
 
 
 def _with_breakpoints(written: list[Message], asked: Asked) -> list[Message]:
@@ -63,8 +63,7 @@ def entries(messages: Iterable[Message], own: Collection[str], ours: set[str]) -
             results = [block.get("tool_use_id") in ours for block in blocks if block.get("type") == "tool_result"]
             return "ours" if results and all(results) and len(results) == len(blocks) else ""
         calls = [block for block in blocks if block.get("type") == "tool_use"]
-        ours.update(text(call.get("id")) for call in calls if call.get("name") in own)
-        return "asks" if calls and all(call.get("name") in own for call in calls) else "says"
+        return dialect.sort_of([(text(call.get("id")), call.get("name") in own) for call in calls], ours)
 
     return dialect.grouped(messages, lambda group: _key(group, own), sort)
 

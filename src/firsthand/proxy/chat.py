@@ -60,9 +60,8 @@ def entries(messages: Iterable[Message], own: Collection[str], ours: set[str]) -
             return "ours" if message.get("tool_call_id") in ours else ""
         if message.get("role") != "assistant":
             return ""
-        calls = [_name(call) in own for call in items(message.get("tool_calls"))]
-        ours.update(text(call.get("id")) for call in items(message.get("tool_calls")) if _name(call) in own)
-        return "asks" if calls and all(calls) else "says"
+        calls = items(message.get("tool_calls"))
+        return dialect.sort_of([(text(call.get("id")), _name(call) in own) for call in calls], ours)
 
     return dialect.grouped(messages, lambda group: _key(group, own), sort)
 

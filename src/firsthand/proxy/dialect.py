@@ -259,6 +259,16 @@ def texts_of(content: object) -> list[str]:
     return [text(part) or text(mapping(part).get("text")) for part in items(content)]
 
 
+def sort_of(calls: Sequence[tuple[str, bool]], ours: set[str]) -> str:
+    """Give the sort of an agent's message by its calls, each an id and whether it is ours; know the ids that are.
+
+    An id that occurs again is that of the newest call.
+    """
+    ours.difference_update(identifier for identifier, _ in calls)
+    ours.update(identifier for identifier, is_ours in calls if is_ours)
+    return "asks" if calls and all(is_ours for _, is_ours in calls) else "says"
+
+
 def grouped(
     messages: Iterable[Message],
     key: Callable[[Sequence[Message]], bytes],

@@ -14,6 +14,7 @@ from typing import Any
 from firsthand.value import value
 
 _BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
+_BLANK_LINE_BYTES_MAX = 4
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -41,20 +42,24 @@ class Splitter:
     """Cuts bytes into events, however they were cut on their way."""
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._rest = bytearray()
+        self._searched = 0  # bytes of it in which no blank line begins
 
     def feed(self, data: bytes) -> Iterator[Block]:
         """Yield the events that are complete with these bytes."""
         self._rest += data
-        while (end := _BLANK_LINE.search(self._rest)) is not None:
-            raw, self._rest = self._rest[: end.end()], self._rest[end.end() :]
+        while (end := _BLANK_LINE.search(self._rest, self._searched)) is not None:
+            raw = bytes(self._rest[: end.end()])
+            del self._rest[: end.end()]
+            self._searched = 0
             yield _block(raw)
+        self._searched = max(0, len(self._rest) - _BLANK_LINE_BYTES_MAX + 1)
 
     def close(self) -> Iterator[Block]:
         """Yield what stands behind the last blank line."""
         if self._rest:
-            yield _block(self._rest)
-        self._rest = b""
+            yield _block(bytes(self._rest))
+        self._rest.clear()
 
 
 def json_object(data: str | bytes) -> dict[str, Any]:

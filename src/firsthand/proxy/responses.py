@@ -11,6 +11,7 @@ from firsthand.formats.fields import items, mapping, text
 from firsthand.proxy import dialect
 from firsthand.proxy.dialect import Asked, Entry, Message, Reply, texts_of
 from firsthand.proxy.event_stream import Block, event
+from firsthand.value import replace
 
 FORMAT, LIST, NO_TOOLS = formats.OPENAI_RESPONSES, "input", {"tool_choice": "none"}
 _CALLS = ("function_call", "custom_tool_call")
@@ -63,27 +64,28 @@ def entries(messages: Iterable[Message], own: Collection[str], ours: set[str]) -
     """Make entries of items: thoughts, and what was withheld, stand before the next item that the client knows."""
     made: list[Entry] = []
     waiting: list[Message] = []
+    hides = False  # something that waits was withheld
     for message in messages:
         identifier, kind = text(message.get("call_id")), text(message.get("type"))
-        if kind in _CALLS and message.get("name") in own:
-            ours.add(identifier)
+        if kind in _CALLS:
+            dialect.sort_of([(identifier, message.get("name") in own)], ours)
         is_withheld = identifier in ours and (kind in _CALLS or kind.endswith("_output"))
         if is_withheld or kind == "reasoning":
             waiting.append(message)
+            hides |= is_withheld
             continue
         if message.get("role") == "user" and made and waiting:
-            made[-1], waiting = _with(made[-1], waiting, ours), []
+            made[-1], waiting, hides = _with(made[-1], waiting, hides), [], False
         is_answer = message.get("role", "assistant") == "assistant" and not kind.endswith("_output")
-        made.append(_with(Entry(_key(message), (), is_answer=is_answer), [*waiting, message], ours))
-        waiting = []
+        made.append(Entry(_key(message), (*waiting, message), hides, is_answer))
+        waiting, hides = [], False
     if waiting and made:
-        made[-1] = _with(made[-1], waiting, ours)
+        made[-1] = _with(made[-1], waiting, hides)
     return made
 
 
-def _with(entry: Entry, messages: Sequence[Message], ours: set[str]) -> Entry:
-    hides = any(text(message.get("call_id")) in ours for message in messages)
-    return Entry(entry.key, (*entry.messages, *messages), entry.hidden or hides, entry.is_answer)
+def _with(entry: Entry, messages: Sequence[Message], hides: bool) -> Entry:
+    return replace(entry, messages=(*entry.messages, *messages), hidden=entry.hidden or hides)
 
 
 def _parts(content: object) -> list[str]:
