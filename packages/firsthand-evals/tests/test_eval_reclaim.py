@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import py_compile
 import sys
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from planted import of, planted
 
 from firsthand_evals.reclaim import cascade
 
@@ -137,6 +139,15 @@ def test_a_memory_that_fails_in_every_item_was_not_tested(said):
     assert "./toys_of_eval.py:raising was not tested: it failed in every item" in found.error
     assert "head failed" not in found.error
     assert "head was not tested" not in found.error
+
+
+def test_a_run_whose_own_checks_break_is_not_green(said):
+    """Whatever share is reached, a harness with a fault ends with 1, and says why in the place of a verdict."""
+    fault = next(fault for fault in of("reclaim") if fault.breaks == "a padded note is half as long")
+    with planted(fault):
+        found = said("--memory", "./toys_of_eval.py:head", *SMALL, "--fail-under", "0", "--html", "r.html")
+    why = "checks of the evaluation itself do not hold"
+    assert (found.code, why in found.error, why in Path("r.html").read_text()) == (1, True, True)
 
 
 def test_what_a_memory_prints_stands_beside_the_answer(said):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
+import pytest
 from reclaim_runs import Head, Nasty, report
 from test_pages import Seen
 
@@ -69,15 +70,49 @@ def test_a_session_that_is_said_in_other_words_now_is_not_shown_as_the_one_that_
 def test_requirements_checks_and_an_empty_run_are_told():
     """What is not met is listed, checks are told with their verdict, and a run without items is a page too."""
     checks = (Check("it has a cliff", 2, ()), Check("it has none", 2, ("x",)))
-    text = page(replace(report(ALL, Head, "head", 1), checks=checks))
+    whole = report(ALL, Head, "head", 1)
+    text = page(replace(whole, checks=checks))
     assert "it has a cliff: holds (n = 2)" in text
     assert "1 of 2 hold." in text
     assert "<th>not met</th>" in text
-    assert "head cannot be relied on to be corrected: brought back 0." in text
+    assert "head cannot be relied on to be corrected: brought back 0." in page(whole)
     empty = replace(report(ALL, Head, "head", 1), items=(), tables=(), requirements=(), checks=())
     assert Seen(page(empty)).open == []
     one = report(("disposition",), Head, "head", 1)
     assert pages.verdict(one) == "Too few to tell whether head can be corrected: 1 problem."
+
+
+@pytest.mark.parametrize(
+    ("outcome", "whose", "why"),
+    [
+        ("malformed", "source_first", "with the whole source before it the reader answered 0 of 12 items right"),
+        ("abstained", "source_first", "with the whole source before it the reader answered 0 of 12 items right"),
+        ("malformed", "head", ""),
+    ],
+)
+def test_a_memory_is_not_judged_by_a_reader_that_cannot_answer(outcome, whose, why):
+    """Who cannot answer from the whole source says nothing of a memory; one memory's failing replies are its own."""
+    found = report(("reclaim",), Head, "head", 3)
+    items = tuple(replace(it, outcome=outcome) if it.parameters["memory"] == whose else it for it in found.items)
+    told = pages.verdict(replace(found, items=items))
+    assert told.startswith(f"Nothing can be said of head: {why}" if why else "head can be corrected")
+
+
+def test_replies_that_cannot_be_read_convict_nobody():
+    """Without a note that has the whole source, a run of unreadable replies is told as that."""
+    found = report(("reclaim",), Head, "head", 3)
+    items = tuple(
+        replace(it, outcome="malformed") for it in found.items if it.parameters["memory"] != "source_first"
+    )  # fmt: skip
+    told = pages.verdict(replace(found, items=items))
+    assert told == f"Nothing can be said of head: only 0 of {len(items)} replies can be read."
+
+
+def test_a_broken_check_of_the_evaluation_leaves_no_verdict():
+    """What the harness got wrong is said in the place of a verdict on a memory."""
+    checks = (Check("it has a cliff", 2, ()), Check("it has none", 2, ("x",)))
+    told = pages.verdict(replace(report(ALL, Head, "head", 1), checks=checks))
+    assert told == "Nothing can be said of head: 1 of 2 checks of the evaluation itself do not hold (it has none)."
 
 
 def test_no_two_rows_have_the_same_name():

@@ -8,8 +8,9 @@ A memory under test is a function ``write(messages, budget)``, an object or a cl
 file that the user names or of an installed package; nothing else of the current folder is
 imported. What it raises, or gives wrongly, costs its item and is
 said; nothing that was answered is lost. What it prints goes to standard error. Exit code
-1 says that a memory brought back less than ``--fail-under`` or failed in every item, or
-that the run did not come to its end.
+1 says that a memory brought back less than ``--fail-under`` or failed in every item, that
+the run did not come to its end, or that it tells nothing of a memory: a check of the
+evaluation itself is broken, or the reader does not answer what it is shown whole.
 """
 
 from __future__ import annotations
@@ -221,7 +222,10 @@ def _write(report: Report, asked: _Asked, came: Outcome, chosen: argparse.Namesp
 
 
 def _verdict(report: Report, came: Outcome, chosen: argparse.Namespace, out: Output) -> int:
-    code = DONE if came.whole else NOTHING_FOUND
+    untold = page.nothing_told(report)
+    if untold:
+        out.warn(f"nothing can be said of a memory: {shown(untold)}")
+    code = DONE if came.whole and not untold else NOTHING_FOUND
     for name, cell in figures.scores(report.items, report.names).items():
         if cell.failed.hits == cell.n:
             out.warn(f"{shown(name)} was not tested: it failed in every item")

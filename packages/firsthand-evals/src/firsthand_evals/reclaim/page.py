@@ -1,6 +1,7 @@
 """A run as one page of HTML: the paper's tables and figures for one's own memory, and the items that failed.
 
-The invariant: every figure stands with its interval and its n.
+The invariants: every figure stands with its interval and its n; a memory is judged only when
+the run's own checks hold and its reader answers what it is shown whole.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from firsthand_evals.reclaim import figures, scoring
 from firsthand_evals.reclaim.acceptance import Acceptance
 from firsthand_evals.reclaim.figures import ABOUT, HEADS, figure, pair_line, scores
 from firsthand_evals.reclaim.items import Case, Item, sha256
+from firsthand_evals.reclaim.policies import SOURCE_FIRST
 from firsthand_evals.reclaim.requirements import Requirement
 from firsthand_evals.reclaim.tables import Cell, Table
 from firsthand_evals.reclaim.validators import Check
@@ -25,6 +27,8 @@ from firsthand_evals.reclaim.validators import Check
 JUDGED = ("memory", "judged before use by", "let through", "wrong of these", "wrong of all")
 ITEMS_MAX, ITEMS_OF_A_CELL_MAX = 60, 3
 TEXT_CHARACTERS_MAX = 6_000
+ANSWERED_MIN = 0.5
+"""Of notes with the whole source, and of replies that can be read: who answers less tells nothing of a memory."""
 PROBLEMS_MIN = 2
 """Under so many nothing is said of a memory but that they are too few."""
 
@@ -64,10 +68,33 @@ def page(report: Report) -> Page:
 
 def verdict(report: Report) -> str:
     """Answer in a sentence whether each memory under test can be corrected."""
+    untold = nothing_told(report)
+    if untold:
+        return f"Nothing can be said of {', '.join(report.names) or 'any memory'}: {untold}."
     cells = scores(report.items, report.names)
     if not cells:
         return f"No memory of yours was asked; of the paper's notes: {_of_notes(report)}."
     return " ".join(_verdict_on(name, cell, report) for name, cell in cells.items())
+
+
+def nothing_told(report: Report) -> str:
+    """Say why a run tells nothing of any memory, its own checks or who answered; empty when it does tell."""
+    broken = [check.name for check in report.checks if not check.held]
+    if broken:
+        return f"{len(broken)} of {len(report.checks)} checks of the evaluation itself do not hold ({broken[0]})"
+    beside = [item for item in report.items if item.parameters["memory"] not in report.names]
+    whole = [item for item in beside if item.parameters["memory"] == SOURCE_FIRST and _is_whole(item, report.cases)]
+    answered = sum(item.outcome == scoring.RECOVERED for item in whole)
+    if answered < ANSWERED_MIN * len(whole):
+        return f"with the whole source before it the reader answered {answered:,} of {len(whole):,} items right"
+    asked = [item for item in report.items if item.outcome != scoring.FAILED]
+    read = sum(item.outcome != scoring.MALFORMED for item in asked)
+    return f"only {read:,} of {len(asked):,} replies can be read" if read < ANSWERED_MIN * len(asked) else ""
+
+
+def _is_whole(item: Item, cases: Mapping[str, Case]) -> bool:
+    case = cases.get(item.key)
+    return case is not None and not case.hops and all(line in item.carried for line in case.problem.source)
 
 
 def _of_notes(report: Report) -> str:
