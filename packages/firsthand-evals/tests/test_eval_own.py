@@ -9,7 +9,7 @@ from test_pages import Seen
 
 from firsthand import Kind, Memory
 from firsthand.event import Draft, Trust
-from firsthand_evals.own_store import Replay, extract, runs_of, strings_of
+from firsthand_evals.own_store import Replay, extract, is_name, runs_of, strings_of
 
 KEY = "sk-live-4f9aQ2mXv7Lr8Wd1Zp6Tn3Bk5Hs0Yc2Ej9Gu4Ri7Vo1Ax"
 QUESTION = "which port does the billing queue listen on, and where is its retry limit set?"
@@ -92,14 +92,14 @@ def test_nothing_is_brought_from_what_had_not_happened(store):
 
 
 def test_what_a_summary_lost_is_what_was_needed_and_is_not_in_it(store):
-    """At each compaction the strings used again are counted: kept by the host's summary, and given back by name."""
+    """At each compaction the strings used again are counted: kept by the host's summary, and opened by pointer."""
     with Memory(store, read_only=True, create=False, embedder="none") as memory:
         cuts = Replay(memory).findings().cuts
     assert [(cut.session, cut.host) for cut in cuts] == [("long-a", True), ("long-b", True)]
     for cut in cuts:
         assert set(cut.needed) == {"file_3.py", f"build_007_{cut.session}"}
         assert cut.summary == {"file_3.py"}
-        assert (cut.opened, cut.asked, cut.back) == (2, 2, 2)
+        assert cut.opened == 2
 
 
 def test_a_small_store_says_too_few_and_an_empty_one_what_to_type(shell, tmp_path):
@@ -138,6 +138,9 @@ def test_marks_and_lines_are_found_by_form_alone():
     """Identifiers, files and numbers of three digits are strings, and six words in a row are a run."""
     assert {"src/main.ts", "foo_bar", "4096"} <= strings_of("see src/main.ts: foo_bar takes 4096, not 12")
     assert "12" not in strings_of("not 12")
+    assert [*map(is_name, ("foo_bar", "v1.2rc3", "C:\\data", "4096", "1.2.3", "n\\t\\t", "\\n200"))] == [True] * 3 + [
+        False
+    ] * 4
     assert runs_of("One two three four five six seven") == {"one two three four five six",
                                                             "two three four five six seven"}  # fmt: skip
     assert extract((), 100) == ""

@@ -23,7 +23,7 @@ from firsthand_evals.stats import Mean
 LISTED_MAX, WORDS_CHARACTERS = 40, 160
 WAYS = {
     "summary": "the summary keeps", "words": "BM25, same tokens", "ours": "one recall, same tokens",
-    "back": "asked for by name", "opened": "opened by pointer",
+    "opened": "opened by pointer",
 }  # fmt: skip
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
@@ -38,7 +38,7 @@ def page(findings: Findings, about: Sequence[tuple[str, str]]) -> Page:
     run = (("events", f"{findings.events:,}"), ("sessions", f"{findings.sessions:,}"),
            ("your messages", f"{len(findings.moments):,} of {findings.messages:,}"))  # fmt: skip
     caption = (
-        "used later: of passages; kept and given back: of the strings that were needed again; the paper's are needles"
+        "used later: of passages; kept and given back: of the names that were needed again; the paper's are needles"
     )
     return Page(
         "Your own store", verdict(findings), Picture(drawn, caption) if shares else None,
@@ -59,9 +59,9 @@ def verdict(findings: Findings) -> str:
         told += f"; {ours.mean:.2f} of its {ours.n} passages were used later{beside}"
     if "the summary keeps" not in kept or kept["the summary keeps"].few:
         return f"{told}. Too few cuts to tell what a summary loses."
-    summary, back = kept["the summary keeps"], kept.get("asked for by name")
-    lost = f"{told}. A summary lost {1 - summary.mean:.2f} of the {summary.n} strings that were needed again"
-    return f"{lost}; asked for by name {back.mean:.2f} come back." if back else f"{lost}."
+    summary, words, ours = (kept[WAYS[way]] for way in ("summary", "words", "ours"))
+    lost = f"{told}. A summary lost {1 - summary.mean:.2f} of the {summary.n} names that were needed again"
+    return f"{lost}; one recall with your next message gives {ours.mean:.2f} of them, BM25 {words.mean:.2f}."
 
 
 def _figure(mean: Mean) -> Figure:
@@ -91,11 +91,7 @@ def _kept(cuts: Sequence[Cut]) -> dict[str, Mean]:
         WAYS[way]: {cut.pointer: [float(name in getattr(cut, way)) for name in cut.needed] for cut in cuts}
         for way in ("summary", "words", "ours")
     }
-    for way, n in (("back", lambda cut: cut.asked), ("opened", lambda cut: len(cut.needed))):
-        hits = {cut.pointer: getattr(cut, way) for cut in cuts}
-        shares[WAYS[way]] = {
-            cut.pointer: [1.0] * hits[cut.pointer] + [0.0] * (n(cut) - hits[cut.pointer]) for cut in cuts
-        }
+    shares[WAYS["opened"]] = {cut.pointer: [1.0] * cut.opened + [0.0] * (len(cut.needed) - cut.opened) for cut in cuts}
     return _means(shares)
 
 
@@ -151,9 +147,9 @@ def _lost(cuts: Sequence[Cut]) -> Section:
         lost = [name for name in cut.needed if name not in cut.summary][:5]
         counts = [f"{len(getattr(cut, way)):,}" for way in ("summary", "words", "ours")]
         rows.append((cut.session, "host" if cut.host else "lines", f"{cut.tokens:,}", f"{len(cut.needed):,}", *counts,
-                     f"{cut.back} of {cut.asked}", f"{cut.opened:,}", _short(", ".join(lost))))  # fmt: skip
+                     f"{cut.opened:,}", _short(", ".join(lost))))  # fmt: skip
     heads = ("session", "summary by", "tokens", "needed again", *WAYS.values(), "lost, for example")
     kept = [(row, f"{mean.n:,}", str(_figure(mean))) for row, mean in _kept(cuts).items()]
     about = "" if rows else "No session was compacted or long enough to be cut, or nothing of it was needed again."
-    tables = [Table(("", "strings", "share"), kept), Table(heads, rows)] if rows else ()
+    tables = [Table(("", "names", "share"), kept), Table(heads, rows)] if rows else ()
     return Section("What a summary lost", about=about, tables=tables)

@@ -29,7 +29,7 @@ from firsthand.unasked.secrets import mask
 from firsthand.unasked.volunteer import Piece
 from firsthand.value import value
 
-MOMENTS, CUTS_MAX, ASKED_MAX = 100, 40, 100
+MOMENTS, CUTS_MAX = 100, 40
 TEXT_CHARACTERS_MAX = 4_000
 """Of an event, that are read; the rest of a longer one is not looked at."""
 PASSAGE_CHARACTERS, PASSAGES_MAX, QUOTE_WORDS, LATER_EVENTS, WINDOW_EVENTS = 480, 3, 6, 200, 1_000
@@ -38,6 +38,8 @@ _SAID = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.NOTE)
 _DONE = (Kind.AGENT_MESSAGE, Kind.TOOL_CALL)
 _READ = (*_SAID, Kind.TOOL_CALL, Kind.TOOL_RESULT, Kind.SUMMARY)
 _NUMBER, _WORD = re.compile(r"(?<![\w.])\d[\d.,]*\d\d(?!\w)"), re.compile(r"\w+")
+
+_ESCAPE, _LETTER = re.compile(r"\\(?:[abfnrtv0]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})"), re.compile(r"[^\W\d_]")
 
 
 class Entry:
@@ -89,6 +91,11 @@ def strings_of(text: str) -> frozenset[str]:
     return frozenset((*exact_strings(text), *_NUMBER.findall(text)))
 
 
+def is_name(string: str) -> bool:
+    """Say whether an exact string names something: it has two letters that are not of an escape such as a line end."""
+    return len(_LETTER.findall(_ESCAPE.sub("", string))) > 1
+
+
 def runs_of(text: str) -> frozenset[str]:
     """Give every run of six words of a text."""
     words = _WORD.findall(text.casefold())
@@ -131,7 +138,6 @@ class Cut:
         needed: strings that the agent used later before anybody said them again.
         summary, words, ours: how many of them stand in the summary, in BM25's passages, in a recall's of the same size.
         opened: how many stand in an event that its pointer gives.
-        asked, back: of a sample, how many were asked for by name, and how many came back.
     """
 
     session: str
@@ -143,8 +149,6 @@ class Cut:
     words: frozenset[str]
     ours: frozenset[str]
     opened: int
-    asked: int
-    back: int
 
 
 @value
@@ -303,19 +307,17 @@ class Replay:
         for own in self.sessions.values():
             hosts = [at for at, entry in enumerate(own) if entry.kind is Kind.SUMMARY and at >= CUT_EVENTS_MIN]
             places += [(own, at) for at in hosts or ([len(own) // 2] if len(own) >= 2 * CUT_EVENTS_MIN else [])]
-        left = ASKED_MAX
         for own, at in sorted(self.chance.sample(places, min(CUTS_MAX, len(places))), key=lambda it: it[0][0].position):
-            cut = self._cut(own, at, min(left, -(-ASKED_MAX // max(1, min(CUTS_MAX, len(places))))))
-            left -= cut.asked
+            cut = self._cut(own, at)
             if cut.needed:
                 yield cut
 
-    def _cut(self, own: Sequence[Entry], at: int, asked_max: int) -> Cut:
+    def _cut(self, own: Sequence[Entry], at: int) -> Cut:
         entry, before = own[at], own[:at]
         host = entry.kind is Kind.SUMMARY
         summary = entry.text if host else extract(before, SUMMARY_TOKENS)
         tokens = max(1, estimate(summary))
-        known = frozenset().union(*(it.strings for it in before))
+        known = {name for it in before for name in it.strings if is_name(name)}
         needed: dict[str, None] = {}
         seen: set[str] = set()
         for it in own[at + host : at + host + LATER_EVENTS]:
@@ -332,17 +334,11 @@ class Replay:
         lines = {"summary": summary, "words": " ".join(text for _, text in words),
                  "ours": " ".join(hit.preview for hit in found.hits)}  # fmt: skip
         holders = {name: it for it in before for name in it.strings}
-        asked = self.chance.sample([*needed], min(asked_max, len(needed)))
         return Cut(
             entry.session, entry.pointer, host, tokens, tuple(needed),
             opened=sum(name in _plain(self.memory.event(holders[name].pointer)) for name in needed),
-            asked=len(asked), back=sum(self._comes_back(name, scope) for name in asked),
             **{way: frozenset(name for name in needed if name in text) for way, text in lines.items()},
         )  # fmt: skip
-
-    def _comes_back(self, name: str, scope: Scope) -> bool:
-        answer = self.memory.recall(Query(name, scope, hits_max=PASSAGES_MAX, budget_tokens_max=TOKENS_MAX))
-        return any(name in hit.preview for hit in answer.hits)
 
 
 def extract(entries: Sequence[Entry], tokens: int) -> str:
