@@ -22,6 +22,7 @@ test-postgres: .venv/ready-postgres  ## what needs servers, or kills them: some 
 
 conformance: .venv-frameworks/ready conformance-crewai conformance-mcp  ## adapters against their frameworks, and the suites that those ship (docs/adapters/index.md)
 	.venv-frameworks/bin/python -m pytest -n 2 -W default tests/conformance
+	.venv-frameworks/bin/python -m pytest -W default tests/test_compaction_bench.py -k langchain
 
 conformance-ci: .venv-frameworks/ready-ci  ## of them those of SessionStore and LangGraph
 	.venv-frameworks/bin/python -m pytest -n 2 -W default tests/conformance/test_claude_agent_sdk.py tests/conformance/test_langgraph_checkpointer.py tests/conformance/test_langgraph_store.py

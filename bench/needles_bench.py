@@ -5,8 +5,9 @@
 Generated sessions of 150,000 tokens, their flood made of real texts, and real ones go through a window small enough
 for 50 compactions. After 5, 20 and 50 of them, or at the end, each question on what was said by then is asked as a
 model's call of recall; the needle must stand in what comes back, or in the window. Beside it stand a window that keeps
-the newest messages, a running summary made by rule, and the first of them with BM25 without stop words over passages of
-1,000 characters of all messages, as many as fit the tokens of our answer.
+the newest messages, running summaries made by rule, our own and through LangChain's SummarizationMiddleware where it is
+installed, and the first of them with BM25 without stop words over passages of 1,000 characters of all messages, as many
+as fit the tokens of our answer.
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import corpus
 from compaction import generated, real
+from compaction.method import HIGH, LOW
 from compaction.ours import Ours
 from compaction.plain import Truncation
 from compaction.summaries import Extract, RunningSummary
@@ -39,7 +43,11 @@ ANSWER_TOKENS = 2_000
 EXACT_MIN = 0.99
 FLOOD_TEXTS, FLOOD_CHARACTERS_MIN = 1_500, 600
 ASKS = (Ask.EXACT, Ask.PARAPHRASED, Ask.PERSONAL)
-METHODS = ("Firsthand", "BM25", "truncation", "summary")
+METHODS = {
+    "Firsthand": "Firsthand", "BM25": "BM25 over passages, same tokens", "truncation": "newest messages",
+    "summary": "running summary", **({"LangChain": "LangChain's summary"} if find_spec("langchain") else {}),
+}  # fmt: skip
+"""The methods that can run here, and the head of each one's column."""
 LOOKED_AT = (
     "Looked at while tuning: none of the generated sessions with an even number; of the real ones pi-0, pi-1, "
     "swe-agent-0, swe-agent-2, tau-0, intercode-0 and intercode-1."
@@ -72,6 +80,7 @@ def main() -> int:
         "# Needles after 5, 20 and 50 compactions", "", *(missed or ["Every promise is kept."]), "", LOOKED_AT, "",
         f"`{command}`, {datetime.now(UTC).date()}, {describe(chosen.out)}.", "",
         f"An answer has at most {ANSWER_TOKENS:,} tokens, and BM25 as many as ours. n: asked on what was said by then.",
+        "", about_langchain(),
         *(line for number in COMPACTIONS for line in table(number, counts)), "",
     ]  # fmt: skip
     chosen.out.mkdir(parents=True, exist_ok=True)
@@ -92,10 +101,14 @@ def traces_of(name: str, chosen: argparse.Namespace) -> list[Trace]:
 def measure(name: str, trace: Trace, embedder: Any) -> Iterator[tuple[Row, str]]:
     """Feed a session to all methods, and yield what each found after so many compactions of ours."""
     window, due = window_tokens(trace), [*COMPACTIONS]
-    ours, newest, summary = Ours(window, embedder), Truncation(window), RunningSummary(window, Extract())
+    ours, others = Ours(window, embedder), [Truncation(window), RunningSummary(window, Extract())]
+    if "LangChain" in METHODS:
+        from compaction.middleware import Summarization
+
+        others.append(Summarization(window, Extract()))
     said: list[str] = []
     for number, step in enumerate(trace.steps, 1):
-        for method in (ours, newest, summary):
+        for method in (ours, *others):
             method.feed(step)
         said += [text_of(message) for message in step]
         if due and (ours.compactions >= due[0] or (number == len(trace.steps) and due[0] == COMPACTIONS[-1])):
@@ -105,7 +118,7 @@ def measure(name: str, trace: Trace, embedder: Any) -> Iterator[tuple[Row, str]]
                 if question.ask in ASKS and question.answer in everything:
                     row = (after, name, question.ask)
                     text = ours.recall(question.text, ANSWER_TOKENS, exactly=True).text
-                    contexts = [method.ask(question.text).context for method in (ours, newest, summary)]
+                    contexts = [method.ask(question.text).context for method in (ours, *others)]
                     best = passages.answer(question.text, count(text))
                     answers = (text + contexts[0], best + contexts[1], *contexts[1:])
                     yield row, "n"
@@ -138,6 +151,18 @@ class Passages:
         return shown
 
 
+def about_langchain() -> str:
+    """Say how LangChain's middleware was run, or that it was not."""
+    if "LangChain" not in METHODS:
+        return "LangChain's summary is not in the tables: install `firsthand[langchain]`."
+    return (
+        f"LangChain's summary: SummarizationMiddleware of langchain {version('langchain')}, asked after each step, "
+        f"from {HIGH:.0%} of the window down to {LOW:.0%} as the running summary, with its extract and its room. It "
+        "hands over all that leaves; its default is the last 4,000 tokens of it. Where a step is larger than the "
+        "window both exceed it, LangChain's for longer."
+    )
+
+
 def missed_by(row: Row, counts: Counter[tuple[Row, str]]) -> Iterator[str]:
     """Say what promise a row misses."""
     (after, name, ask), n, ours, passages = row, *(counts[row, method] for method in ("n", "Firsthand", "BM25"))
@@ -149,10 +174,10 @@ def missed_by(row: Row, counts: Counter[tuple[Row, str]]) -> Iterator[str]:
 
 def table(after: int, counts: Counter[tuple[Row, str]]) -> list[str]:
     """Write what was found after so many compactions."""
-    heads = "| set | question | n | Firsthand | BM25 over passages, same tokens | newest messages | running summary |"
+    heads = f"| set | question | n | {' | '.join(METHODS.values())} |"
     rows = sorted({row for row, _ in counts if row[0] == after})
     shares = [[counts[row, method] / max(1, counts[row, "n"]) for method in METHODS] for row in rows]
-    return ["", f"## After {after}", "", heads, "|---" * 7 + "|"] + [
+    return ["", f"## After {after}", "", heads, "|---" * (3 + len(METHODS)) + "|"] + [
         f"| {name} | {ask.value} | {counts[row, 'n']} | {' | '.join(f'{share:.0%}' for share in of_row)} |"
         for row, of_row in zip(rows, shares, strict=True)
         for _, name, ask in [row]

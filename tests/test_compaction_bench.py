@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
-from compaction import generated, real, report, strings, values, whole
+from compaction import generated, real, strings, values, whole
 from compaction.generated import TINY
 from compaction.ours import Ours
 from compaction.paging import RuleDecides, SelfPaging
@@ -120,6 +120,10 @@ MAKES = {
     "search": lambda trace: SearchOverAll(trace.window_tokens),
     "ours": lambda trace: Ours(trace.window_tokens),
 }
+if find_spec("langchain"):
+    from compaction.middleware import Summarization
+
+    MAKES["langchain"] = lambda trace: Summarization(trace.window_tokens, Extract())
 
 
 @pytest.mark.parametrize("name", MAKES)
@@ -147,11 +151,6 @@ def test_a_cut_list_is_the_newest_steps_whole(sizes, window):
     assert kept == [message for step in steps[len(steps) - len(kept) :] for message in step]
     assert kept[-1] == steps[-1][0]
     assert tokens_of_all(kept) <= window or len(kept) == 1
-
-
-def _unmarked(text: str) -> str:
-    """Take the marks of fences out: each fence has its own."""
-    return "\n".join(line for line in text.splitlines() if not line.startswith(("<<firsthand", "<<end")))
 
 
 # figures ---------------------------------------------------------------------------------------------
@@ -202,15 +201,6 @@ def test_a_tiny_run_without_a_model(tiny):
     assert min(ours["exact"]) >= 3  # one answer of 400 tokens cannot hold every hit
     assert {len(row["available"]["interval"]) for row in part["rows"]} == {2}
     assert [one["steps"] for one in part["fed"]] == [len(tiny.steps)] * len(whole.methods())
-
-
-def _report(parts):
-    measured = [part | {"measured": "`python bench/compaction_bench.py`, 2026-11-21, here."} for part in parts]
-    # as it stands in the file that the Markdown is made of
-    whole_report = {"parts": measured, "limits": [*whole.LIMITS]}
-    text = report.as_json(whole_report)
-    assert json.loads(text) == json.loads(json.dumps(whole_report))
-    return json.loads(text)
 
 
 # real sessions: shapes of the data, made here ----------------------------------------------------------

@@ -18,43 +18,11 @@ from . import strings
 SHARE_MIN = 0.6  # of the question's weight: below, the reader says that it does not know
 SENTENCE_CHARACTERS_MAX = 600
 _WORD = re.compile(r"[A-Za-z][A-Za-z]+|\d{2,}")
-_STOPPED = frozenset(
-    [
-        "the",
-        "of",
-        "is",
-        "at",
-        "to",
-        "in",
-        "on",
-        "an",
-        "and",
-        "or",
-        "do",
-        "does",
-        "did",
-        "we",
-        "what",
-        "which",
-        "where",
-        "when",
-        "why",
-        "for",
-        "it",
-        "be",
-        "by",
-        "with",
-        "as",
-        "that",
-        "this",
-        "was",
-        "were",
-        "stand",
-        "stood",
-        "place",
-        "blank",
-    ]
-)
+_STOPPED = frozenset([
+    "the", "of", "is", "at", "to", "in", "on", "an", "and", "or", "do", "does", "did", "we", "what", "which", "where",
+    "when", "why", "for", "it", "be", "by", "with", "as", "that", "this", "was", "were", "stand", "stood", "place",
+    "blank",
+])  # fmt: skip
 
 
 @lru_cache(maxsize=200_000)
