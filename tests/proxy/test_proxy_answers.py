@@ -4,6 +4,7 @@ import gzip
 import json
 import socket
 import threading
+from contextlib import ExitStack
 
 import httpx
 import pytest
@@ -229,14 +230,31 @@ def test_errors_of_the_upstream_pass(run, format_, stream, status):
     assert response.json()["error"]["message"] == "slow down"
 
 
+@pytest.mark.parametrize("restarts", [False, True])
+@pytest.mark.parametrize("text", ["", "Wait."])
 @each
-def test_an_error_in_a_continued_call(run, format_):
-    """An error behind a recall is an event of the stream that has begun, as the format has it."""
-    run.stub.script += [Said("Hm.", (("e1", "recall", {"query": "x"}),)), Said(status=429)]
-    body = {**Client(run, format_).body(), LISTS[format_]: [{"role": "user", "content": f"again {format_}"}]}
-    last = run.events(format_, body)[-1]
-    assert "slow down" in json.dumps(last)
-    assert last.get("type", "error") == "error"
+def test_an_error_in_a_continued_call(format_, text, restarts, tmp_path):
+    """An error behind a recall is an event of the stream that has begun; asked again, the session goes on with both."""
+    with ExitStack() as servers:
+        own = servers.enter_context(running(tmp_path / "store"))
+        client = Client(own, format_)
+        client.say("Hello.")
+        client.list.append({"role": "user", "content": "Go."})
+        for number in range(2):
+            recall = Said(text, ((f"e{number}", "recall", {"query": "x"}),))
+            own.stub.script += [recall, Said(status=429)]
+            last = own.events(format_, client.body())[-1]
+            assert "slow down" in json.dumps(last)
+            assert last.get("type", "error") == "error"
+            if restarts:
+                client.run = own = servers.enter_context(running(tmp_path / "store"))
+        own.stub.script += [Said("Done.")]
+        assert client.go()["text"] == "Done."
+        client.say("More.")
+        assert json.dumps(own.stub.bodies[-1]).count("answer of recall") == 2
+    with Memory(tmp_path / "store") as memory:
+        texts = [[event.text for event in memory.events(session.name)] for session in memory.sessions()]
+        assert [[said.count(text) for text in ("Hello.", "Go.", "Done.", "More.")] for said in texts] == [[1] * 4]
 
 
 @each

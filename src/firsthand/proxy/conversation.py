@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from firsthand import Session
 from firsthand.context.request import Request
@@ -17,6 +17,9 @@ from firsthand.context.tools import NAMES
 from firsthand.event import Kind
 from firsthand.proxy.dialect import Dialect, Entry, Message
 from firsthand.value import replace
+
+WITHHELD = "withheld"
+"""The member of an event's meta which says how many messages before it were withheld with an answer without an end."""
 
 
 class Conversation:
@@ -38,7 +41,8 @@ class Conversation:
         self.session, self.dialect = session, dialect
         self.lock = threading.Lock()
         self.calls: set[str] = set()
-        self.entries = dialect.entries(session.messages(dialect.FORMAT), NAMES, self.calls)
+        self.entries: list[Entry] = []
+        self._is_cut = False  # nothing that follows belongs to the newest entry
         self.answers = self.tokens = self.recorded_tokens = 0
         self.window: SessionWindow | None = None
         self.kept_for, self.is_whole = (0, False), False
@@ -46,14 +50,53 @@ class Conversation:
         self.frame: tuple[str, tuple[Message, ...]] | None = None
         self.responses: OrderedDict[str, tuple[str, tuple[Message, ...]]] = OrderedDict()
         self._through = session.space.position
+        self._read()
 
     def took(self, messages: Sequence[Message], own: frozenset[str]) -> None:
         """Know messages that follow in the log."""
-        again = [message for entry in self.entries[-1:] for message in entry.messages]
-        self.entries[-1:] = self.dialect.entries([*again, *messages], own, self.calls)
+        self._grow(messages, own)
         self.tokens += self.size_of(messages)
         if self.sent is not None:
             self.sent += messages
+
+    def cut(self, count: int) -> None:
+        """Know that the newest messages, as many as this, were withheld with the answer that they were for.
+
+        They belong to the newest entry before them: the client asks again with what it knows.
+        """
+        self._is_cut |= count > 0
+        folded: tuple[Message, ...] = ()
+        while len(self.entries) > 1 and 0 < len(self.entries[-1].messages) <= count:
+            messages = self.entries.pop().messages
+            folded, count = (*messages, *folded), count - len(messages)
+        self._fold(folded)
+
+    def _fold(self, messages: Sequence[Message]) -> None:
+        """Let the newest entry have messages that the client has none for."""
+        if messages and self.entries:
+            last = self.entries[-1]
+            self.entries[-1] = replace(last, messages=(*last.messages, *messages), hidden=True)
+
+    def _grow(self, messages: Sequence[Message], own: Collection[str]) -> None:
+        """Make entries of messages that follow; the first of them may belong to the newest entry."""
+        again = [] if self._is_cut else self.entries[-1:]
+        before = [message for entry in again for message in entry.messages]
+        made = self.dialect.entries([*before, *messages], own, self.calls)
+        if made:
+            self.entries[len(self.entries) - len(again) :], self._is_cut = made, False
+        else:
+            self._fold(messages)
+
+    def _read(self) -> None:
+        """Make the entries of the log, as they were made while its messages passed."""
+        messages, count, start = self.session.messages(self.dialect.FORMAT), 0, 0
+        for event in self.session.events():
+            count += event.part == 0 and event.meta.get("format") == self.dialect.FORMAT
+            if event.meta.get(WITHHELD):
+                self._grow(messages[start:count], NAMES)
+                self.cut(int(event.meta[WITHHELD]))
+                start = count
+        self._grow(messages[start:], NAMES)
 
     def composed(self, request: Request, window: SessionWindow) -> None:
         """Know what the window made; what was sent goes on growing until something more leaves."""

@@ -25,7 +25,7 @@ from firsthand.event import Kind, Trust
 from firsthand.formats.fields import mapping, text
 from firsthand.formats.tool_definitions import Result, calls, results
 from firsthand.proxy.budgets import Budgets
-from firsthand.proxy.conversation import Conversation
+from firsthand.proxy.conversation import WITHHELD, Conversation
 from firsthand.proxy.dialect import Asked, Dialect, Entry, Message, Reply, Unfit, digest, texts_of
 from firsthand.proxy.lists import Lists
 from firsthand.value import value
@@ -75,6 +75,7 @@ class Turn:
         self._window: SessionWindow | None = None
         self._sent: list[Message] | None = None  # what is sent is this; else the client's list, grown
         self._withheld: tuple[Message, ...] = ()
+        self._answers = 0  # messages of calls of ours and their results, while the answer goes on
         self._new: list[Message] = []
         self._whole: list[Message] | None = None  # the list, where the window is to find out what is new
 
@@ -199,6 +200,7 @@ class Turn:
         with self.conversation.lock:
             try:
                 answers = self._answered(reply)
+                self._answers += len(reply.messages) + len(answers)
             except (FirsthandError, OSError) as error:  # nothing of ours ends an answer that has begun
                 answers = self._refused(reply, type(error).__name__)
             if self._asked.stands_on:
@@ -253,17 +255,22 @@ class Turn:
 
     def cut(self, reply: Reply | None, why: str) -> None:
         """Append what was said until an answer was cut short: beside the window, since the client may not know it."""
+        conversation, messages = self.conversation, reply.messages if reply is not None else ()
+        session, meta = conversation.session, {CUT_SHORT: why}
+        with conversation.lock:
+            if self._answers and conversation.answers == 1 and not self._is_lost:
+                conversation.cut(self._answers)
+                meta[WITHHELD] = str(self._answers)
         self._all.ended(self)  # from now on the client may say it otherwise
-        session, messages = self.conversation.session, reply.messages if reply is not None else ()
-        with self.conversation.lock:
+        with conversation.lock:
             if self._is_lost:
                 return
             for message in messages:
                 words = "\n".join(filter(None, texts_of(message.get("content")))) or str(message)
-                session.append(Kind.SESSION, words, meta={CUT_SHORT: why}, origin="agent", trust=Trust.AGENT,
+                session.append(Kind.SESSION, words, meta=meta, origin="agent", trust=Trust.AGENT,
                                agent=session.agent_name)  # fmt: skip
             if not messages:
-                session.append(Kind.SESSION, f"unanswered: {why}", meta={CUT_SHORT: why}, origin="firsthand")
+                session.append(Kind.SESSION, f"unanswered: {why}", meta=meta, origin="firsthand")
 
     def _append(self, messages: list[Message]) -> None:
         if self._window is not None:
