@@ -66,13 +66,14 @@ class Script:
     Attributes:
         requests: tokens of each.
         at_once: it calls several tools in one reply.
+        anew: it gives the first call of each reply the same id.
         told: what the user, the tools and the model said, in order, as it must stand in the log.
         seen: all text that was ever sent to it.
         wrong: what was no valid request.
     """
 
-    def __init__(self, budget: int | None = BUDGET_TOKENS, *, at_once: bool = False) -> None:
-        self.budget, self.at_once = budget, at_once
+    def __init__(self, budget: int | None = BUDGET_TOKENS, *, at_once: bool = False, anew: bool = False) -> None:
+        self.budget, self.at_once, self.anew = budget, at_once, anew
         self.requests: list[int] = []
         self.told: list[str] = []
         self.seen: list[str] = []
@@ -99,9 +100,9 @@ class Script:
             return {"role": "assistant", "content": final}
         page = int(newest.split()[-1].rstrip("?."))
         if newest.startswith("What"):
-            return _call(number, RECALL, {"query": f"code of gate g{page}q"})
+            return _call(0 if self.anew else number, RECALL, {"query": f"code of gate g{page}q"})
         self.told.append(read_page(page))
-        reply = _call(number, "read_page", {"page": page})
+        reply = _call(0 if self.anew else number, "read_page", {"page": page})
         if self.at_once:
             more = _call(f"{number}b", RECALL, {"query": "gate"}), _call(f"{number}c", "read_page", {"page": page})
             reply["tool_calls"] += [call for message in more for call in message["tool_calls"]]
@@ -110,10 +111,14 @@ class Script:
     def _check(self, messages: list[dict]) -> None:
         if self.budget is not None and self.requests[-1] > self.budget:
             self.wrong.append(f"request {len(self.requests)} has {self.requests[-1]:,} tokens")
-        waiting, calling = list[str](), False
+        waiting, calling, pages = list[str](), False, dict[str, int]()
         for message in messages:
+            functions = {call["id"]: call["function"] for call in message.get("tool_calls") or ()}
+            pages |= {name: json.loads(each["arguments"]).get("page") for name, each in functions.items()}
             if message["role"] == "tool":
                 calling = False
+                if (page := pages.get(message["tool_call_id"])) and not text_of(message).startswith(f"{page}.0 "):
+                    self.wrong.append(f"request {len(self.requests)}: the result of page {page} is another one's")
                 if message["tool_call_id"] not in waiting:
                     self.wrong.append(f"request {len(self.requests)}: a result of no call")
                     continue
@@ -270,6 +275,17 @@ class LoopContract:
             assert sorted(event.origin for event in results) == ["tool:read_page"] * 4 + [f"tool:{RECALL}"] * 2
             named = [sorted(event.meta["call_id"] for event in events) for events in (calls, results)]
             assert (named[0], len({*named[0]})) == (named[1], 6)
+
+    def test_ids_that_begin_anew_in_each_reply(self, tmp_path, caplog):
+        """Every call is sent with its own result, under an id of its own, also where the oldest have left."""
+        script = Script(anew=True)
+        framework = self.framework(tmp_path / "s", namespace="shop", agent="ada", session="s", script=script)
+        turns(framework, script, range(1, 24))
+        framework.end()
+        assert (script.wrong, len(script.requests)) == ([], 46)
+        assert [record.getMessage() for record in caplog.records if record.name == "firsthand"] == []
+        with Memory(tmp_path / "s", namespace="shop", create=False, embedder="none") as memory:
+            assert len([*memory.events(kind=Kind.TOOL_RESULT)]) == 23
 
     def test_the_example_runs(self, tmp_path, capsys):
         """The example prints what the memory gave back, and its store is whole."""

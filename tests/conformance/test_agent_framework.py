@@ -161,6 +161,30 @@ def test_contents_that_are_shown_whole_are_those_that_came(tmp_path):
     )  # fmt: skip
 
 
+def test_a_call_that_nobody_answered_gets_a_result(tmp_path):
+    """A list with a call of a run that broke off is answered, and the call is told that it has no result."""
+    broken = [Message("user", ["Look."]), Message("assistant", [call("look", {}, "c1")]), Message("user", ["And now?"])]
+    model = Scripted("Fine.")
+    with FirsthandProvider(tmp_path / "s") as provider:
+        assert "Fine." in str(Talk(provider, model.client).turn(broken))
+        assert provider.faults == []
+    _, asked, answered, _ = model.sent[0]
+    assert (asked.contents[0].call_id, answered.contents[0].call_id) == ("c1", "c1")
+    assert "no result of this call" in answered.contents[0].result
+
+
+def test_a_list_that_cannot_be_made_anew_goes_out_as_it_came(tmp_path):
+    """What fails while a call's messages are written ends no run, and is told once."""
+    odd = Message("assistant", [Content("function_call", call_id="c1", name="look", arguments={("no", "JSON"): 1})])
+    model = Scripted("Fine.", "Still.")
+    with FirsthandProvider(tmp_path / "s") as provider:
+        talk = Talk(provider, model.client)
+        assert "Fine." in str(talk.turn([Message("user", ["Look."]), odd, Message("user", ["And now?"])]))
+        assert "Still." in str(talk.turn("Again."))
+        assert len(provider.faults) == 1
+    assert model.sent[0][1].contents == odd.contents
+
+
 def test_a_result_that_the_window_shortens_stays_the_result_of_its_call(tmp_path):
     """What is too long for the window is shown in part, under the id of its call."""
 

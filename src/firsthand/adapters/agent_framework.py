@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from copy import copy
 from functools import partial
 from itertools import takewhile
 from typing import Any
@@ -80,7 +81,8 @@ class FirsthandProvider(Loops, ContextProvider):
         """Record the results that the run ended with."""
         messages = context.response.messages if context.response else []
         last = [*takewhile(lambda message: message.role == "tool", reversed(messages))]
-        await self.session(agent, session).awaited.add(_messages(reversed(last)))
+        loop = self.session(agent, session)
+        await loop.awaited.guarded("record", lambda loop: loop.add(_messages(reversed(last))), None)
 
     def session(self, agent: Any, session: Any) -> Loop:
         """Give the session of an agent in a session of the framework's."""
@@ -117,9 +119,11 @@ class _Window(ChatMiddleware):
 
     async def process(self, context: Any, call_next: Callable[[], Awaitable[None]]) -> None:
         if (context.options or {}).get("conversation_id"):  # the service has the history: what is sent is new
-            await self.loop.awaited.add(_messages(context.messages))
+            await self.loop.awaited.guarded("record", lambda loop: loop.add(_messages(context.messages)), None)
         else:
-            context.messages = await self.loop.awaited.run(lambda loop: _fitted(loop, context))
+            context.messages = await self.loop.awaited.guarded(
+                "window", lambda loop: _fitted(loop, context), context.messages
+            )
         await call_next()
         if context.stream and context.result is not None:
             context.result = context.result.with_result_hook(self._recorded)
@@ -127,7 +131,7 @@ class _Window(ChatMiddleware):
             await self._recorded(context.result)
 
     async def _recorded(self, response: Any) -> Any:
-        await self.loop.awaited.add(_messages(response.messages))
+        await self.loop.awaited.guarded("record", lambda loop: loop.add(_messages(response.messages)), None)
         return response
 
 
@@ -179,15 +183,21 @@ def _plain(content: Any) -> Any:
     return to_jsonable_python(content.to_dict(), bytes_mode="base64", fallback=repr)
 
 
-def _result(content: Any, text: str) -> Any:
-    return Content.from_function_result(content.call_id, id=content.id, result=text)
+def _result(content: Any, identifier: str, _: str, text: str) -> Any:
+    return Content.from_function_result(identifier, id=content.id if content else None, result=text)
+
+
+def _renamed(content: Any, identifier: str) -> Any:
+    made = copy(content)
+    made.call_id = identifier
+    return made
 
 
 def _restored(sent: Sequence[Mapping[str, Any]], messages: Sequence[Any], came: Written) -> list[Any]:
     """Give the messages to send; results that follow each other are one message, as they came."""
     whole = {tuple(map(id, message.contents)): message for message in messages}
     system = [message for message in messages if message.role == "system"]
-    fitted = restored(sent, came, Content.from_text, _result)
+    fitted = restored(sent, came, Content.from_text, _result, _renamed)
     return [*system, *(whole.get(tuple(map(id, each.parts))) or Message(each.role, each.parts) for each in fitted)]
 
 

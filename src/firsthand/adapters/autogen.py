@@ -138,7 +138,7 @@ class FirsthandContext(_Session, ChatCompletionContext):
 
     async def get_messages(self) -> list[Any]:
         """Give the messages under the budget."""
-        return await self.loop.awaited.run(self._fitted)
+        return await self.loop.awaited.guarded("window", self._fitted, [*self._messages])
 
     def _fitted(self, loop: Loop) -> list[Any]:
         messages = [*self._messages]

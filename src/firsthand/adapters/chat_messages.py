@@ -9,7 +9,7 @@ The invariant: what came is given at most once, for a message that is sent as it
 from __future__ import annotations
 
 import json
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -92,7 +92,8 @@ def restored(
     sent: Sequence[Mapping[str, Any]],
     came: Written,
     of_text: Callable[[str], Any],
-    of_result: Callable[[Any, str], Any],
+    of_result: Callable[[Any, str, str, str], Any],
+    renamed: Callable[[Any, str], Any],
     *,
     joined: frozenset[str] = frozenset({"tool"}),
 ) -> list[Restored]:
@@ -100,13 +101,23 @@ def restored(
 
     Args:
         of_text: makes a part of a text.
-        of_result: makes the result that came with another text.
+        of_result: makes a result of the one that came, None where none did, its call's id and tool, and a text.
+        renamed: makes a call or a result that came with another id.
         joined: roles whose messages become one where they follow each other.
     """
     known = {name: part.whole for message, parts in came for part in parts for name in _names(message, part)}
+    counts = Counter(part.result["tool_call_id"] for _, parts in came for part in parts if part.result)
+    known |= {f"result {name}": None for name, count in counts.items() if count > 1}  # which of them nobody can say
+    tools = {identifier: name for message in sent for identifier, name, _ in calls_of(message)}
     messages: list[Restored] = []
-    for message, parts in matched((message for message in sent if message["role"] != "system"), came):
-        own = [part.whole for part in parts] if parts else _made(message, known, of_text, of_result)
+    for message, parts in _matched([message for message in sent if message["role"] != "system"], came):
+        if parts:
+            own = _under_ids(message, parts, renamed)
+        elif message["role"] == "tool":
+            name = message["tool_call_id"]
+            own = [of_result(known.get(f"result {name}"), name, tools[name], message["content"])]
+        else:
+            own = _made(message, known, of_text, renamed)
         made = 0 if parts else len(own)
         if messages and {messages[-1].role, message["role"]} <= joined:
             messages[-1].parts += own
@@ -120,21 +131,54 @@ def _names(message: Mapping[str, Any], part: Part) -> Iterator[str]:
     """Name a part that a message which the window made may show again."""
     if part.call:
         yield f"call {part.call[0]}"
+        yield f"call {as_key({'call': part.call[1:]})}"
+        yield f"call {as_key({'call': part.call})}"
     elif part.result:
         yield f"result {part.result['tool_call_id']}"
     elif message["role"] != "assistant":
         yield as_key(part.item)
 
 
+def _matched(sent: Sequence[Mapping[str, Any]], came: Written) -> Iterator[tuple[Mapping[str, Any], list[Part] | None]]:
+    """Do what `matched` does; what was given another id alone is matched, too, behind all that was not."""
+    exact = [*matched(sent, came)]
+    there = {id(parts) for _, parts in exact}
+    others = [(_without_ids(message), parts) for message, parts in came if id(parts) not in there]
+    rest = matched((_without_ids(message) for message, parts in exact if parts is None), others)
+    for message, parts in exact:
+        yield message, next(rest)[1] if parts is None else parts
+
+
+def _without_ids(message: Mapping[str, Any]) -> dict[str, Any]:
+    calls = [call[1:] for call in calls_of(message)]
+    return {**message, "tool_call_id": None, "tool_calls": calls}
+
+
+def _under_ids(message: Mapping[str, Any], parts: Sequence[Part], renamed: Callable[[Any, str], Any]) -> list[Any]:
+    """Give the parts that came under the ids that a message has."""
+    ids = iter([call[0] for call in calls_of(message)] or [message.get("tool_call_id", "")])
+    own: list[Any] = []
+    for part in parts:
+        before = part.call[0] if part.call else part.result["tool_call_id"] if part.result else ""
+        after = next(ids) if part.call or part.result else before
+        own.append(part.whole if after == before else renamed(part.whole, after))
+    return own
+
+
 def _made(message: Mapping[str, Any], known: Mapping[str, Any], of_text: Callable[[str], Any],
-          of_result: Callable[[Any, str], Any]) -> list[Any]:  # fmt: skip
-    """Write a message that the window made as parts, with those that came."""
+          renamed: Callable[[Any, str], Any]) -> list[Any]:  # fmt: skip
+    """Write a message that the window made, which is no result, as parts, with those that came."""
     content = message.get("content") or ""
-    if message["role"] == "tool":
-        return [of_result(known[f"result {message['tool_call_id']}"], content)]
     pieces = [{"type": "text", "text": content}] if isinstance(content, str) else content
     texts = [known.get(as_key(piece)) or of_text(piece.get("text", "")) for piece in pieces if content]
-    return [*texts, *(known[f"call {name}"] for name, _, _ in calls_of(message))]
+    return [*texts, *(_call(call, known, renamed) for call in calls_of(message))]
+
+
+def _call(call: tuple[str, str, str], known: Mapping[str, Any], renamed: Callable[[Any, str], Any]) -> Any:
+    if whole := known.get(f"call {as_key({'call': call})}"):
+        return whole
+    whole = known.get(f"call {as_key({'call': call[1:]})}")
+    return renamed(known[f"call {call[0]}"] if whole is None else whole, call[0])
 
 
 def matched(

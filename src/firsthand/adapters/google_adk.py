@@ -94,7 +94,7 @@ class FirsthandPlugin(BasePlugin):
         """Put the contents under the budget, and offer the tools of the memory."""
         context = callback_context
         loop = self.of(context.session, context.agent_name, context.branch)
-        await loop.awaited.run(lambda loop: _fit(loop, llm_request, context))
+        await loop.awaited.guarded("window", lambda loop: _fit(loop, llm_request, context), None)
         if not llm_request.config.response_schema:  # beside which models take no functions
             llm_request.append_tools([tool for tool in self._tools if tool.name not in llm_request.tools_dict])
 
@@ -103,7 +103,7 @@ class FirsthandPlugin(BasePlugin):
         if event.partial or event.author == "user" or not event.content or invocation_context.live_request_queue:
             return
         loop = self.of(invocation_context.session, event.author, event.branch)
-        await loop.awaited.add([message for message, _ in _written(event.content, _call_ids([event.content], (), ""))])
+        await loop.awaited.guarded("record", lambda loop: loop.add(_of_events([event])), None)
 
     async def close(self) -> None:
         """Write the episodes of the sessions that are open, and let the store go; a later request opens it again."""
@@ -255,14 +255,19 @@ def _restored(sent: Sequence[Mapping[str, Any]], came: Written) -> list[Any]:
     """Give the contents to send; results that follow each other are one content, as models want them."""
     return [
         types.Content(role="model" if message.role == "assistant" else "user", parts=message.parts)
-        for message in restored(sent, came, lambda text: types.Part(text=text), _result)
+        for message in restored(sent, came, lambda text: types.Part(text=text), _result, _renamed)
     ]
 
 
-def _result(part: Any, text: str) -> Any:
-    answer = part.function_response
-    response = types.FunctionResponse(id=answer.id, name=answer.name, response={"result": text})
+def _result(part: Any, identifier: str, name: str, text: str) -> Any:
+    own = part.function_response if part else types.FunctionResponse(id=identifier, name=name)
+    response = types.FunctionResponse(id=own.id, name=own.name, response={"result": text})
     return types.Part(function_response=response)
+
+
+def _renamed(part: Any, identifier: str) -> Any:
+    sort = "function_call" if part.function_call else "function_response"
+    return part.model_copy(update={sort: getattr(part, sort).model_copy(update={"id": identifier})})
 
 
 def _functions(tools: Sequence[Any] | None) -> list[Tool]:

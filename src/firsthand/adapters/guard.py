@@ -44,11 +44,15 @@ class Guard:
         self._lock = threading.RLock()
         self._is_untold, self._rests_until = False, 0.0
 
-    def _safely(self, where: str, part: Callable[[], _T], otherwise: _T) -> _T:
-        """Do a part; whatever it raises is told, and the framework goes on."""
+    def _safely(self, where: str, part: Callable[[], _T], otherwise: _T, *, rests: bool = True) -> _T:
+        """Do a part; whatever it raises is told, and the framework goes on.
+
+        Args:
+            rests: it asks the store itself, and is left out while that one is left alone.
+        """
         with self._lock:
             begun = time.monotonic()
-            if begun < self._rests_until:
+            if rests and begun < self._rests_until:
                 self.failed = self.faults[-1]
                 return otherwise
             try:
@@ -58,7 +62,8 @@ class Guard:
             except Exception as error:  # noqa: BLE001 - the framework's run must not end by our fault, whatever it is
                 self.failures += 1
                 took = time.monotonic() - begun
-                self._rests_until = begun + RESTS * took if took > SLOW_S else 0.0
+                if rests:
+                    self._rests_until = begun + RESTS * took if took > SLOW_S else 0.0
                 self._tell(where, error)
                 return otherwise
 

@@ -55,14 +55,15 @@ class FirsthandMiddleware(Loops, AgentMiddleware):
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Call the model with the messages under the budget, and record its reply."""
         loop = self.loop(_thread(request.messages))
-        response = handler(self._fitted(loop, request))
+        response = handler(loop.guarded("window", lambda loop: self._fitted(loop, request), request))
         _record(loop, _replies(response))
         return response
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Do what `wrap_model_call` does."""
         loop = self.loop(_thread(request.messages))
-        response = await handler(await loop.awaited.run(lambda loop: self._fitted(loop, request)))
+        fitted = await loop.awaited.guarded("window", lambda loop: self._fitted(loop, request), request)
+        response = await handler(fitted)
         await loop.awaited.run(lambda loop: _record(loop, _replies(response)))
         return response
 

@@ -200,6 +200,13 @@ class Loop(Guard):
                 sent.append({"role": "user", "content": brought})
             return sent
 
+    def guarded(self, where: str, part: Callable[[Loop], _T], otherwise: _T) -> _T:
+        """Do a part that makes something of the framework's own; after a fault give ``otherwise``.
+
+        It is done also while the store is left alone after a fault: what it asks of the store is guarded by itself.
+        """
+        return super()._safely(where, lambda: part(self), otherwise, rests=False)
+
     # tools ---------------------------------------------------------------------------------------------
 
     @property
@@ -341,10 +348,10 @@ class Loop(Guard):
 
     # faults --------------------------------------------------------------------------------------------
 
-    def _safely(self, where: str, part: Callable[[], _T], otherwise: _T) -> _T:
+    def _safely(self, where: str, part: Callable[[], _T], otherwise: _T, *, rests: bool = True) -> _T:
         with self._lock:
             before = self.failures
-            answer = super()._safely(where, part, otherwise)
+            answer = super()._safely(where, part, otherwise, rests=rests)
             if self.failures > before:
                 self._window = None  # what it had read may be half of the truth: read anew
             for fault in self._hosted.faults if self._hosted is not None else ():
@@ -361,6 +368,7 @@ class AsyncLoop(Awaited[Loop]):
     add = Verb(Loop.add)
     say = Verb(Loop.say)
     compact = Verb(Loop.compact)
+    guarded = Verb(Loop.guarded)
     call = Verb(Loop.call)
     search = Verb(Loop.search)
     end = Verb(Loop.end)

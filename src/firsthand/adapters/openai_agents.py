@@ -297,7 +297,8 @@ class FirsthandSession:
         functions = [tool for tool in data.agent.tools if isinstance(tool, FunctionTool)]
         tools = [Tool(tool.name, tool.description, tool.params_json_schema) for tool in functions]
         loop = self.runs.current(data.agent, data.model_data.input) or self.loop
-        return await loop.awaited.run(lambda loop: _fitted(loop, data.model_data, tools))
+        came = data.model_data
+        return await loop.awaited.guarded("window", lambda loop: _fitted(loop, came, tools), came)
 
     async def session_input_callback(self, history: list[Item], new: list[Item]) -> list[Item]:
         """Put what the new message brings up before it; it is in this run's input, and no item of the session."""

@@ -62,7 +62,9 @@ class FirsthandCapability(Loops, AbstractCapability[Any]):
 
     async def prepare_model_request(self, ctx: Any, request_context: Any) -> Any:
         """Put the messages under the budget; what the window shows as it came are the messages that came."""
-        return await self._of(ctx).awaited.run(lambda loop: _fitted(loop, request_context))
+        return await self._of(ctx).awaited.guarded(
+            "window", lambda loop: _fitted(loop, request_context), request_context
+        )
 
     async def after_model_request(self, ctx: Any, *, request_context: Any, response: Any) -> Any:  # noqa: ARG002 - the framework's signature
         """Record the reply."""

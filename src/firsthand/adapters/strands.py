@@ -81,10 +81,11 @@ class FirsthandConversationManager(Loops, ConversationManager):
         event.agent.add_middleware(InvokeModelStage.Input, self._fitted)
 
     async def _added(self, event: Any) -> None:
-        await self._of(event.agent).awaited.add([message for message, _ in _written(event.message)])
+        loop, message = self._of(event.agent), event.message
+        await loop.awaited.guarded("record", lambda loop: loop.add([each for each, _ in _written(message)]), None)
 
     async def _fitted(self, context: Any) -> Any:
-        return await self._of(context.agent).awaited.run(lambda loop: _fitted(loop, context))
+        return await self._of(context.agent).awaited.guarded("window", lambda loop: _fitted(loop, context), context)
 
     def _of(self, agent: Any) -> Loop:
         own = "" if agent.agent_id == AGENT_ID else f"/{agent.agent_id}"
@@ -158,8 +159,13 @@ def _plain(value: Any) -> Any:
     return to_jsonable_python(value, bytes_mode="base64", fallback=repr)
 
 
-def _result(block: Mapping[str, Any], text: str) -> dict[str, Any]:
-    return {"toolResult": {**block["toolResult"], "content": [{"text": text}]}}
+def _result(block: Mapping[str, Any] | None, identifier: str, _: str, text: str) -> dict[str, Any]:
+    own = block["toolResult"] if block else {"status": "success"}
+    return {"toolResult": {**own, "toolUseId": identifier, "content": [{"text": text}]}}
+
+
+def _renamed(block: Mapping[str, Any], identifier: str) -> dict[str, Any]:
+    return {sort: {**value, "toolUseId": identifier} for sort, value in block.items()}
 
 
 def _restored(sent: Sequence[Mapping[str, Any]], messages: Sequence[Any], came: Written) -> tuple[list[Any], int]:
@@ -168,7 +174,8 @@ def _restored(sent: Sequence[Mapping[str, Any]], messages: Sequence[Any], came: 
     Those of one role that follow each other are one message, as models want them.
     """
     whole = {tuple(map(id, message["content"])): message for message in messages}
-    joined = restored(sent, came, lambda text: {"text": text}, _result, joined=frozenset({"tool", "user"}))
+    both = frozenset({"tool", "user"})
+    joined = restored(sent, came, lambda text: {"text": text}, _result, _renamed, joined=both)
     made = [
         {"role": "assistant" if each.role == "assistant" else "user", "content": each.parts} for each in joined
     ]  # fmt: skip
