@@ -19,7 +19,7 @@ def test_a_run_is_told_written_and_listed(shell, tmp_path):
     assert found.lines[0].startswith("After 8 updates 1 of 2 memories answer less than no memory does")
     assert found.lines[2] == "Schedule stream: 2 streams of 8 updates, 64 episodes each, seeds 0 to 1, 3 arms"
     assert [line[:9] for line in found.lines[4:7]] == ["no memory", "keep all ", "merge all"]
-    assert [line.split()[:2] for line in found.lines[7:]] == [["C1", "held:"]] * 4 + [["H1", "held:"], ["H2", "held:"]]
+    assert [line.split()[:2] for line in found.lines[7:]] == [["C1", "held:"]] * 6 + [["H1", "held:"], ["H2", "held:"]]
     assert (tmp_path / "a" / "page.html").read_text().startswith("<!doctype html>")
     tables = (tmp_path / "a" / "tables.md").read_text()
     assert tables.startswith("# What consolidation does to a memory\n")

@@ -17,20 +17,23 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from firsthand.ledger.entries import View, current
+from firsthand.ledger.entries import BETWEEN, CASE, View, current
 from firsthand.ledger.entry_gate import GateSettings
+from firsthand.ledger.solver import Weak
 from firsthand.value import replace, value
 from firsthand_evals import stats
 from firsthand_evals.stats import Difference, Rate, rate
 from firsthand_evals.stream import arms, curves, measure
 from firsthand_evals.stream.arms import MODEL_GATED, name_of
-from firsthand_evals.stream.gate_trials import trials
-from firsthand_evals.stream.measure import MODEL, READERS, WEAK
+from firsthand_evals.stream.gate_trials import broken_promises, trials
+from firsthand_evals.stream.measure import MODEL, READERS, STRONG, WEAK
 from firsthand_evals.stream.regimes import AUTO, EPISODIC, FORCED
-from firsthand_evals.stream.run import Stream
-from firsthand_evals.stream.world import schedule, world
+from firsthand_evals.stream.rules import Strong
+from firsthand_evals.stream.run import Stream, broken, gate_reader
+from firsthand_evals.stream.world import World, schedule, world
 
-SHUFFLES = 25
+SHUFFLES, ROUNDING = 25, 1e-9
+_THREE = "\n".join(f"{CASE}teak level {level}{BETWEEN}{3 * level + 2}" for level in (1, 4, 9))
 ACCEPTED_MIN, TIMES_SHORTER_MIN = 0.9, 2.0
 
 
@@ -133,6 +136,26 @@ def _harness(streams: Sequence[Stream], seeds: Sequence[int], episodes: int) -> 
     most = max(point[f"regressed {reader}"] for stream in plain for point in stream.points for reader in READERS)
     says = "neither forgets what it answered; an answer that a later one took the place of is no regression"
     yield Check("C1", says, most == 0, f"at most {most:.3f} after any update")
+    says = "a memory that is emptied has forgotten all that its reader does not know, and keeps nothing"
+    off = [fault for seed in seeds for fault in _emptied(world(seed, episodes))]
+    yield Check("C1", says, not off, "; ".join(off) or f"{len(seeds)} worlds, 2 readers: each figure as it must be")
+    came = {name: reader.answer("teak level 50", _THREE) for name, reader in measure.readers(world(seeds[0])).items()}
+    says = "of three cases the strong reader makes a rule, and the weak one none"
+    yield Check("C1", says, came == {STRONG: "152", WEAK: None}, f"of three cases of 3 * N + 2, for 50: {came}")
+
+
+def _emptied(made: World) -> Iterator[str]:
+    """Name the figures that are not as they must be when a memory of everything is emptied."""
+    before, asked = measure.Before(), measure.readers(made)
+    full, empty = (
+        measure.measured(made, view, made.episodes, "view", asked, before) for view in (View((), made.episodes), View())
+    )
+    for reader in READERS:
+        lost = 1 - empty[f"seen {reader}"]
+        if abs(empty[f"regressed {reader}"] - lost) > ROUNDING:
+            yield f"regressed {reader} {empty[f'regressed {reader}']:.3f} for {lost:.3f}"
+    if (full["kept"], empty["kept"]) != (1, 0):
+        yield f"kept {full['kept']:.3f} before and {empty['kept']:.3f} after"
 
 
 def _through_port(streams: Sequence[Stream]) -> Iterator[Check]:
@@ -196,10 +219,12 @@ def _promises(streams: Sequence[Stream]) -> Iterator[Check]:
     gated = [stream for stream in streams if stream.gated]
     if not gated:
         return
-    broken = sum(stream.violations for stream in gated)
+    violations = sum(stream.violations for stream in gated)
     asked = sum(stream.actions["asked"] for stream in gated)
     says = "every entry that stands gives its own sources, and what is not shown is answered"
-    yield Check("H4", says, broken == 0, f"{broken} violations after {asked:,} updates of {len(gated):,} streams")
+    yield Check(
+        "H4", says, violations == 0, f"{violations} violations after {asked:,} updates of {len(gated):,} streams"
+    )
     shipped = [arm.name for arm in arms.ARMS if arm.gate == GateSettings()]
     own = [stream for stream in gated if stream.arm in shipped]
     if own:
@@ -207,7 +232,13 @@ def _promises(streams: Sequence[Stream]) -> Iterator[Check]:
         least = min(point[f"p0 {WEAK}"] for stream in own for point in stream.points)
         says = "the gate as it is shipped takes no wrong rule, and nothing that needs no memory is lost"
         yield Check("H4", says, bad == 0 and least == 1, f"{bad} wrong rules taken; p0 at least {least:.3f}")
-    came = [(trial.refused_by or "none", trial.came or "none") for trial in trials()]
+    view, happened, number = broken_promises()
+    counted = broken(view, happened, measure.readers(world(0))[WEAK], GateSettings().theta)
+    says = "in a memory made to break the gate's promise each violation is counted"
+    yield Check("H4", says, counted == number, f"{counted} of {number}")
+    (arm,) = (arm for arm in arms.ARMS if arm.name == arms.GATED)
+    solver = gate_reader(arm, {STRONG: Strong(), WEAK: Weak()})
+    came = [(trial.refused_by or "none", trial.came(solver) or "none") for trial in trials()]
     wrong = [f"{check} was to refuse, {other} did" for check, other in came if check != other]
     says = "each check of the gate refuses the proposal that is made for it, and a right one is taken"
     yield Check("H4", says, not wrong, "; ".join(wrong) or f"{len(came)} proposals, each as it was to be")
@@ -229,6 +260,8 @@ def _scope(streams: Sequence[Stream]) -> Iterator[Check]:
     difference = curves.difference(streams, arms.UNSCOPED, arms.NO_MEMORY, f"p0 {WEAK}")
     says = "without the replay of the scope over-scoped rules cost what needs no memory"
     yield _binding("H6", says, difference.high < 0, difference)
+    bad = sum(stream.rates.bad_taken for stream in curves.of(streams, arms.UNSCOPED))
+    yield Check("H6", "... and wrong rules come in", bad > 0, f"{bad} wrong rules taken")
 
 
 def _binding(name: str, says: str, held: bool, difference: Difference) -> Check:

@@ -122,7 +122,7 @@ def stream(
     points: list[Figures] = []
     stood: list[frozenset[str]] = []
     updates = schedule(name, made)
-    with closing(_Life(arm, made.seed, asked[arm.tried_by])) as life:
+    with closing(_Life(arm, made.seed, gate_reader(arm, asked))) as life:
         for at, update in enumerate(updates):
             life.live(update)
             if not at and isinstance(life.view, PortView):
@@ -148,9 +148,14 @@ def _strange(others: Sequence[Episode], new: Sequence[Episode], made: World) -> 
     ]  # fmt: skip
 
 
+def gate_reader(arm: Arm, asked: Mapping[str, Solver]) -> Solver:
+    """Give the reader that the gate of an arm asks."""
+    return asked[arm.tried_by]
+
+
 def lived(arm: Arm, made: World, name: str, readers: Readers) -> None:
     """Let one arm live through a world without measuring anything: what it asks is asked."""
-    life = _Life(arm, made.seed, readers(made)[arm.tried_by])
+    life = _Life(arm, made.seed, gate_reader(arm, readers(made)))
     for update in schedule(name, made):
         life.live(update)
 
