@@ -63,6 +63,25 @@ def test_a_proxy_that_is_started_anew(format_, tmp_path):
     assert list(sessions(tmp_path / "store").values()) == [2]
 
 
+@pytest.mark.parametrize("named", [True, False])
+@each
+def test_two_proxies_on_one_store(format_, named, tmp_path):
+    """A conversation that goes through two proxies by turns is recorded once, and has what either withheld."""
+    with running(tmp_path / "store") as first, running(tmp_path / "store") as second:
+        client = Client(first, format_)
+        if named:
+            client.headers = {"x_firsthand_session": "monday"}
+        for number in range(6):
+            client.run = (first, second)[number % 2]
+            recall = Said("", ((f"r{number}", "recall", {"query": "x"}),))
+            client.run.stub.script += [recall, Said(f"Answer {number}.")]
+            client.say(f"Question {number}.")
+            assert json.dumps(client.run.stub.bodies[-1]).count("answer of recall") == number + 1
+    with Memory(tmp_path / "store") as memory:
+        [said] = [[event.text for event in memory.events(session.name)] for session in memory.sessions()]
+        assert [said.count(f"{kind} {count}.") for count in range(6) for kind in ("Question", "Answer")] == [1] * 12
+
+
 @each
 def test_a_session_that_a_header_names(format_, tmp_path):
     """The header names the session, whatever the list begins with; namespace and agent are named alike."""

@@ -14,7 +14,7 @@ from firsthand import Session
 from firsthand.context.request import Request
 from firsthand.context.session_window import SessionWindow, counter_of
 from firsthand.context.tools import NAMES
-from firsthand.event import Kind
+from firsthand.event import Event, Kind
 from firsthand.proxy.dialect import Dialect, Entry, Message
 from firsthand.value import replace
 
@@ -34,6 +34,7 @@ class Conversation:
         sent: what the window made after its last compaction, and what came since; None while nothing has left.
         frame: system prompt and tools of the last request.
         tokens: that the next request has at most, but for what is new in it. recorded_tokens: of the newest one.
+        appended: messages, since the log was looked at; None where it is not known how many.
         responses: by the id that the client knows: the upstream's own, and what is to be sent behind it.
     """
 
@@ -42,6 +43,8 @@ class Conversation:
         self.lock = threading.Lock()
         self.calls: set[str] = set()
         self.entries: list[Entry] = []
+        self.appended: int | None = 0
+        self._read_through = 0  # the position of the log that is known
         self._is_cut = False  # nothing that follows belongs to the newest entry
         self.answers = self.tokens = self.recorded_tokens = 0
         self.window: SessionWindow | None = None
@@ -52,9 +55,19 @@ class Conversation:
         self._through = session.space.position
         self._read()
 
+    def follow(self) -> None:
+        """Read the log anew where another process has appended messages; only while no other answer is on its way."""
+        since, appended = self._read_through, self.appended
+        self._read_through, self.appended = self.session.space.position, 0
+        if appended is not None and appended != sum(map(self._is_message, self.session.events(after=since))):
+            self.window = None  # the next one is made of the log
+            self._read()
+
     def took(self, messages: Sequence[Message], own: frozenset[str]) -> None:
         """Know messages that follow in the log."""
         self._grow(messages, own)
+        if self.appended is not None:
+            self.appended += len(messages)
         self.tokens += self.size_of(messages)
         if self.sent is not None:
             self.sent += messages
@@ -89,14 +102,19 @@ class Conversation:
 
     def _read(self) -> None:
         """Make the entries of the log, as they were made while its messages passed."""
+        self.calls, self.entries, self._is_cut = set(), [], False
+        self._read_through, self.appended = self.session.space.position, 0
         messages, count, start = self.session.messages(self.dialect.FORMAT), 0, 0
         for event in self.session.events():
-            count += event.part == 0 and event.meta.get("format") == self.dialect.FORMAT
+            count += self._is_message(event)
             if event.meta.get(WITHHELD):
                 self._grow(messages[start:count], NAMES)
                 self.cut(int(event.meta[WITHHELD]))
                 start = count
         self._grow(messages[start:], NAMES)
+
+    def _is_message(self, event: Event) -> bool:
+        return event.part == 0 and event.meta.get("format") == self.dialect.FORMAT
 
     def composed(self, request: Request, window: SessionWindow) -> None:
         """Know what the window made; what was sent goes on growing until something more leaves."""

@@ -88,6 +88,8 @@ class Turn:
     def begin(self) -> None:
         """Make the request, at once where the client's own list goes out; else what is new is recorded first."""
         conversation, asked, entries = self.conversation, self._asked, self._entries
+        if conversation.answers == 1:  # all that this process knows is in the log
+            conversation.follow()
         conversation.forget_erased()
         known = 0 if asked.stands_on else len(conversation.entries)
         goes_on = bool(asked.stands_on) or conversation.goes_on(entries)
@@ -107,7 +109,7 @@ class Turn:
         if goes_on:
             conversation.took(self._new, self.own)
         else:
-            conversation.entries = list(self._entries)
+            conversation.entries, conversation.appended = list(self._entries), None
         if not self.changes:
             return
         if not is_quick:
