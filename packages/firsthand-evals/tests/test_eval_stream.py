@@ -26,8 +26,8 @@ def test_a_run_is_told_written_and_listed(shell, tmp_path):
     assert "\n## Schedule stream\n\n2 streams" in tables
     assert "| merge all |" in tables
     kept = json.loads((tmp_path / "kept" / "results" / "stream" / "summary.json").read_text())
-    assert (kept["headline"], len(kept["streams"])) == ("6 of 6 checks held (2 streams; stream)", 6)
-    assert "6 of 6 checks held" in shell("eval", "list", "--out", str(tmp_path / "kept")).text
+    assert (kept["headline"], len(kept["streams"])) == ("8 of 8 checks held (2 streams; stream)", 6)
+    assert "8 of 8 checks held" in shell("eval", "list", "--out", str(tmp_path / "kept")).text
 
 
 @pytest.mark.parametrize(
