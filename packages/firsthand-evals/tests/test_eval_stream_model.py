@@ -43,7 +43,7 @@ def checks_of(out: Path) -> dict[str, list[bool]]:
 def test_ten_passes_by_a_server_that_merges_small_batches(shell, served, tmp_path):
     """Over the wire: the forced loop loses what needs no memory in a stream, and keeps it when all comes at once."""
     server = served(merging)
-    found = shell("eval", "stream", "--model", f"{server.url}#m", "--streams", "2", "--episodes", "32", "--schedule",
+    found = shell("eval", "stream", "--model", f"{server.url}#m", "--streams", "5", "--episodes", "32", "--schedule",
                   "stream-10", "--schedule", "static-10", "--arm", FORCED, "--out", str(tmp_path))  # fmt: skip
     assert found.code == 0
     assert checks_of(tmp_path) == {"H7": [True]}

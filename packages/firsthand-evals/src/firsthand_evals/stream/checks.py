@@ -27,7 +27,7 @@ from firsthand_evals.stream import arms, curves, measure
 from firsthand_evals.stream.arms import MODEL_GATED, name_of
 from firsthand_evals.stream.gate_trials import broken_promises, trials
 from firsthand_evals.stream.measure import MODEL, READERS, STRONG, WEAK
-from firsthand_evals.stream.regimes import AUTO, EPISODIC, FORCED
+from firsthand_evals.stream.regimes import AUTO, EPISODIC, FORCED, NOT_CONSOLIDATED
 from firsthand_evals.stream.rules import Strong
 from firsthand_evals.stream.run import Stream, broken, gate_reader
 from firsthand_evals.stream.world import World, schedule, world
@@ -43,7 +43,7 @@ class Check:
 
     Attributes:
         binding: whether one that does not hold is a failure of what is tried; else it was not replicated.
-        few: whether there is one stream alone, which shows nothing either way.
+        few: whether streams, or the replies of a model that can be read, are too few to show anything either way.
     """
 
     name: str
@@ -194,7 +194,8 @@ def _by_itself(seed: int, name: str, episodes: int) -> float:
 
 def _merge_all(streams: Sequence[Stream]) -> Iterator[Check]:
     difference = curves.difference(streams, arms.MERGE_ALL, arms.NO_MEMORY, f"p0 {WEAK}")
-    yield _binding("H1", "merge all ends below no memory on what needs none (p0)", difference.high < 0, difference)
+    says = "merge all ends below no memory on what needs none (p0)"
+    yield _binding("H1", says, difference.high < 0, difference, streams)
 
 
 def _raw_is_best(streams: Sequence[Stream]) -> Iterator[Check]:
@@ -212,7 +213,7 @@ def _raw_is_best(streams: Sequence[Stream]) -> Iterator[Check]:
 def _rules_help(streams: Sequence[Stream]) -> Iterator[Check]:
     difference = curves.difference(streams, arms.RULES, arms.KEEP_ALL, f"rule {WEAK}")
     says = "rules help a reader that makes none by itself with what was not seen"
-    yield _binding("H3", says, difference.low > 0, difference)
+    yield _binding("H3", says, difference.low > 0, difference, streams)
 
 
 def _promises(streams: Sequence[Stream]) -> Iterator[Check]:
@@ -259,13 +260,17 @@ def _lets_in(streams: Sequence[Stream]) -> Iterator[Check]:
 def _scope(streams: Sequence[Stream]) -> Iterator[Check]:
     difference = curves.difference(streams, arms.UNSCOPED, arms.NO_MEMORY, f"p0 {WEAK}")
     says = "without the replay of the scope over-scoped rules cost what needs no memory"
-    yield _binding("H6", says, difference.high < 0, difference)
+    yield _binding("H6", says, difference.high < 0, difference, streams)
     bad = sum(stream.rates.bad_taken for stream in curves.of(streams, arms.UNSCOPED))
     yield Check("H6", "... and wrong rules come in", bad > 0, f"{bad} wrong rules taken")
 
 
-def _binding(name: str, says: str, held: bool, difference: Difference) -> Check:
-    return Check(name, says, held and not difference.few, str(difference), few=difference.few)
+def _binding(name: str, says: str, held: bool, difference: Difference, streams: Sequence[Stream]) -> Check:
+    """Give a check that holds when chance alone seldom does as much; of few streams chance could always do that."""
+    chances = by_chance(streams)
+    most = 1 - stats.LEVEL
+    few = stats.least_chance(difference.clusters) * len(chances) > most or (held and chances[name] > most)
+    return Check(name, says, held and not few, str(difference), few=few)
 
 
 def by_chance(streams: Sequence[Stream]) -> dict[str, float]:
@@ -283,6 +288,8 @@ def by_chance(streams: Sequence[Stream]) -> dict[str, float]:
 
 
 RULE_BELOW_MAX, LENGTH_SHARE_MAX = 0.03, 0.5
+READ_MIN = 0.5
+"""Of a model's replies, for a check to say anything of it."""
 STREAMED, AT_ONCE = "stream-10", "static-10"
 BY_MODEL_FORCED, BY_MODEL_EPISODIC, BY_MODEL_AUTO = (name_of(regime) for regime in (FORCED, EPISODIC, AUTO))
 
@@ -315,7 +322,7 @@ def _stream_harms(streams: Sequence[Stream]) -> Iterator[Check]:
     reader = _reader(streamed)
     difference = _apart(streamed, at_once, f"p0 {reader}")
     says = "ten passes over a stream end below ten over everything at once, on what needs no memory (p0)"
-    yield _of_difference("H7", says, difference.high < 0, difference, _knows(streamed, reader))
+    yield _of_difference("H7", says, difference.high < 0, difference, (*streamed, *at_once), _knows(streamed, reader))
 
 
 def _ours(streams: Sequence[Stream]) -> Iterator[Check]:
@@ -329,11 +336,14 @@ def _ours(streams: Sequence[Stream]) -> Iterator[Check]:
     lengths = [sum(stream.end("characters") for stream in of) for of in (ours, managed)]
     share = lengths[0] / lengths[1] if lengths[1] else 1.0
     says = "the gated memory is no worse than the forced loop on p0"
-    yield _of_difference("H8", says, alone.low >= 0, alone, _knows(ours, reader))
+    ran = (*ours, *forced, *managed)
+    yield _of_difference("H8", says, alone.low >= 0, alone, ran, _knows(ours, reader))
     says = f"... within {RULE_BELOW_MAX:g} of managed episodes on rule"
-    yield _of_difference("H8", says, unseen.low >= -RULE_BELOW_MAX, unseen)
+    yield _of_difference("H8", says, unseen.low >= -RULE_BELOW_MAX, unseen, ran)
     says = f"... at no more than {LENGTH_SHARE_MAX:.0%} of their length"
-    yield Check("H8", says, share <= LENGTH_SHARE_MAX, f"{share:.0%}", binding=False)
+    silent = _silent(ran)
+    held = share <= LENGTH_SHARE_MAX and not silent
+    yield Check("H8", says, held, f"{share:.0%}{silent}", binding=False, few=bool(silent))
 
 
 def _free(streams: Sequence[Stream]) -> Iterator[Check]:
@@ -341,7 +351,7 @@ def _free(streams: Sequence[Stream]) -> Iterator[Check]:
     if free and forced:
         difference = _apart(free, forced, f"seen {_reader(free)}")
         says = "an agent that chooses keeps more of what was seen than one that is forced (Figure 5)"
-        yield _of_difference("K7", says, difference.low > 0, difference)
+        yield _of_difference("K7", says, difference.low > 0, difference, (*free, *forced))
 
 
 def _knows(streams: Sequence[Stream], reader: str) -> bool:
@@ -349,8 +359,29 @@ def _knows(streams: Sequence[Stream], reader: str) -> bool:
     return any(stream.end(f"alone {reader}") > 0 for stream in streams)
 
 
-def _of_difference(name: str, says: str, held: bool, difference: Difference, knows: bool = True) -> Check:
-    told = (
-        str(difference) if knows else f"{difference}; the reader answers nothing without memory, so nothing can be lost"
-    )
-    return Check(name, says, held and knows and not difference.few, told, binding=False, few=difference.few)
+def _silent(streams: Sequence[Stream]) -> str:
+    """Say which memory a model did too little for to say anything of it; empty when it did enough for each.
+
+    An unreadable reply does nothing, nor does a forced agent that never consolidates: a difference would show what the
+    harness does with silence.
+    """
+    for arm in dict.fromkeys(stream.arm for stream in streams):
+        counts = Counter[str]()
+        for stream in curves.of(streams, arm):
+            counts.update(stream.actions)
+        asked = counts["rounds"] or counts["replies"]
+        unread = sum(number for word, number in counts.items() if word.startswith("unread"))
+        if asked - unread < READ_MIN * asked:
+            return f"; too few readable replies, {arm}: {asked - unread:,} of {asked:,}"
+        if counts[NOT_CONSOLIDATED] and not counts["accepted consolidate"]:
+            return f"; {arm} consolidated in none of {asked:,} rounds, as it had to"
+    return ""
+
+
+def _of_difference(
+    name: str, says: str, held: bool, difference: Difference, streams: Sequence[Stream], knows: bool = True
+) -> Check:
+    silent = _silent(streams)
+    told = "" if knows else "; the reader answers nothing without memory, so nothing can be lost"
+    few = difference.few or bool(silent)
+    return Check(name, says, held and knows and not few, f"{difference}{told}{silent}", binding=False, few=few)

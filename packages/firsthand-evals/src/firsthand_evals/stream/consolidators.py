@@ -39,12 +39,13 @@ class Writing:
     Attributes:
         entries: in the order they are to be read.
         demoted: pointers of raw episodes that need not be shown any more.
-        faults: replies of a model that could not be read; nothing is taken of them.
+        faults: replies of a model that could not be read; nothing is taken of them. ``replies``: of how many.
     """
 
     entries: tuple[Written, ...] = ()
     demoted: tuple[str, ...] = ()
     faults: tuple[Fault, ...] = ()
+    replies: int = 0
 
 
 class Consolidator(Protocol):

@@ -85,7 +85,7 @@ def band(streams: Sequence[Stream], arm: str, figure: str) -> tuple[Band, ...]:
     if moving.any():  # so many standard errors that 95 % of resampled curves stay within them everywhere
         drawn = np.random.default_rng(SEED).integers(n, size=(BAND_RESAMPLES, n))
         apart = np.abs(curves[:, moving][drawn].mean(axis=1) - means[moving]) / errors[moving]
-        wide = float(np.quantile(apart.max(axis=1), 0.95))
+        wide = max(float(np.quantile(apart.max(axis=1), 0.95)), stats.half_width(n))
     return tuple(
         Band(float(mean), float(mean - wide * error), float(mean + wide * error))
         for mean, error in zip(means, errors, strict=True)

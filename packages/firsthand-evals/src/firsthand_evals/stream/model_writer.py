@@ -83,7 +83,7 @@ class ByModel(Plain):
         faults = tuple(fault for writing in read for fault in writing.faults)
         now = current(episodes)
         demoted = [episode.pointer for episode in episodes if now[episode.question] is not episode]
-        return Writing(entries, (*demoted, *(name for entry in entries for name in entry.sources)), faults)
+        return Writing(entries, (*demoted, *(name for entry in entries for name in entry.sources)), faults, len(read))
 
 
 class ModelSolver:

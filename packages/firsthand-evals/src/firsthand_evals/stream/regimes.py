@@ -106,6 +106,9 @@ class Policy(Protocol):
         ...
 
 
+NOT_CONSOLIDATED = "rounds without the consolidation that was due"
+
+
 class Chooser:
     """An agent with a memory of its own, for one stream."""
 
@@ -212,7 +215,7 @@ class _Round:
         """Give the memory after the round, within its bounds."""
         regime, counts = self._shown.regime, self._chooser.counts
         if regime.consolidates == "must" and not self._wrote and self._shown.cases:
-            counts["rounds without the consolidation that was due"] += 1
+            counts[NOT_CONSOLIDATED] += 1
         gone = self._out | (self._used - self._retained)
         numbered = enumerate(self._shown.cases, 1)
         episodes = [episode for number, episode in numbered if number not in gone] if regime.keeps else []

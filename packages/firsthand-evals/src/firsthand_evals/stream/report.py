@@ -143,13 +143,16 @@ def verdict(ran: Ran) -> str:
     n = len(run.streams[0].points)
     told = f"After {n} updates {len(worse)} of {len(harm)} memories answer less than no memory does of what needs none"
     told += f"; the worst is {worse[0][1]} ({curves.end(run.streams, worse[0][1], figure).mean:.2f})" if worse else ""
-    broken = [check.name for check in checked if not check.held]
+    broken = [check.name for check in checked if not (check.held or check.few)]
+    few = [check.name for check in checked if check.few]
     sentences = [*(_tested(run, arm) for arm in run.tested)] or [f"{told}."]
     sentences += _ended(ran)
     if broken:
         sentences.append(f"Not held of {len(checked)} checks: {', '.join(broken)}.")
-    elif checked:
-        sentences.append(f"All {len(checked)} checks held.")
+    if few:
+        sentences.append(f"Too few streams or replies to tell of {', '.join(few)}.")
+    if checked and not broken:
+        sentences.append(f"All {len(checked) - len(few)} {'other ' if few else ''}checks held.")
     return " ".join(sentences)
 
 

@@ -200,7 +200,10 @@ class _Life:
 
     def _consolidated(self, view: View, consolidator: Consolidator) -> View:
         writing = shown_to(consolidator, view, self.happened)
-        _add(self.actions, {"asked": 1, **Counter(f"unread: {fault.kind}" for fault in writing.faults)})
+        _add(
+            self.actions,
+            {"asked": 1, "replies": writing.replies, **Counter(f"unread: {fault.kind}" for fault in writing.faults)},
+        )
         _add(self.actions, {"proposed entry": len(writing.entries)})
         by, writes, settings = consolidator.name, consolidator.writes, self._arm.gate
         if settings is None:
