@@ -51,10 +51,15 @@ def test_no_key_is_kept(tmp_path, caplog, capsys):
 def test_strangers_are_refused(tmp_path):
     """Another site's page, another Host, and a client without the token get 403, and nothing reaches the upstream."""
     with running(tmp_path / "store") as run:
-        for headers in ({"origin": "https://evil.example"}, {"host": "evil.example"}):
+        for headers in (
+            {"origin": "https://evil.example"}, {"host": "evil.example"}, {"origin": "null"},
+            {"sec-fetch-site": "cross-site"},
+        ):  # fmt: skip
             assert run.client.get("/v1/models", headers=headers).status_code == 403
         assert run.stub.requests == []
-        for headers in ({"origin": "http://localhost:3000"}, {"origin": "vscode-webview://x"}):
+        for headers in (
+            {"origin": "http://localhost:3000", "sec-fetch-site": "cross-site"}, {"origin": "vscode-webview://x"},
+        ):  # fmt: skip
             assert run.client.get("/v1/models", headers=headers).status_code == 200
     with running(tmp_path / "store", token="secret") as run:
         assert run.client.get("/v1/models").status_code == 403

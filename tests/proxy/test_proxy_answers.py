@@ -329,6 +329,22 @@ def test_an_error_that_comes_as_an_answer(run, format_):
         assert run.post(format_, body).content == odd
 
 
+def test_a_body_that_is_compressed(run):
+    """A compressed body passes as it came, and the header says why."""
+    data, headers = gzip.compress(b'{"messages": []}'), {"content-encoding": "gzip"}
+    response = run.client.post(PATHS["openai-chat"], content=data, headers=headers)
+    assert response.headers["x-firsthand"] == "passed through; its body is compressed"
+    assert run.stub.requests[-1]["data"] == data
+
+
+def test_half_of_a_pair_stays_an_escape(run):
+    """A text that was cut inside an emoji is sent on as the escape that it came as, which is UTF-8."""
+    data = json.dumps({"model": "m", "messages": [{"role": "user", "content": "cut \ud83d"}]}).encode()
+    response = run.client.post(PATHS["openai-chat"], content=data, headers={"content-type": "application/json"})
+    assert response.headers["x-firsthand"].startswith("window; ")
+    assert "cut \\ud83d" in run.stub.requests[-1]["data"].decode()
+
+
 def test_encodings_that_nobody_asked_for(run):
     """What the upstream encodes although nobody asked is decoded, or passes as it is where it cannot be."""
     answer = json.dumps(whole("openai-chat", Said("coded"), 1)).encode()

@@ -177,6 +177,37 @@ def test_a_request_that_is_sent_again(tmp_path):
     assert list(sessions(tmp_path / "store").values()) == [1]
 
 
+def test_a_request_that_is_sent_again_while_it_is_answered(tmp_path):
+    """What a client says is a retry is the same conversation, though the first answer is on its way; else another."""
+    body = {"model": "m", "messages": [{"role": "user", "content": "Try."}]}
+    with running(tmp_path / "store") as run:
+        run.stub.script.append(Said("Hm.", how="hang"))
+        with run.client.stream("POST", PATHS["openai-chat"], json={**body, "stream": True}) as first:
+            next(first.iter_raw())
+            headers = {"x-stainless-retry-count": "1"}
+            names = [run.client.post(PATHS["openai-chat"], json=body, headers=each).headers["x-firsthand"]
+                     for each in (headers, {})]  # fmt: skip
+            assert [name == first.headers["x-firsthand"] for name in names] == [True, False]
+
+
+def test_a_namespace_too_many(tmp_path, monkeypatch):
+    """The namespace that was asked for longest ago is closed for another one, and opened again when it goes on."""
+    monkeypatch.setattr("firsthand.proxy.app.NAMESPACES_MAX", 2)
+    with running(tmp_path / "store") as run:
+        client = Client(run, "openai-chat")
+        for name in ("red", "blue", "green", "red"):
+            run.stub.script.append(Said(f"Hello, {name}."))
+            client.list = [{"role": "user", "content": f"I am {name}."}]
+            assert (
+                run.post("openai-chat", client.body(), X_Firsthand_Namespace=name).headers["x-firsthand"][:8]
+                == "window; "
+            )
+    for name in ("red", "blue", "green"):
+        with Memory(tmp_path / "store", namespace=name, create=False) as memory:
+            assert "Hello, " + name in " ".join(event.text for event in memory.events())
+            assert memory.verify().ok
+
+
 def test_responses_that_stand_on_one_before(tmp_path):
     """A request that names the response before it is recorded in its session, and recall is answered there, too."""
     with running(tmp_path / "store") as run:

@@ -12,8 +12,8 @@ import asyncio
 import hmac
 import json
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +34,8 @@ DIALECTS: Mapping[str, Dialect] = {
 }  # fmt: skip
 """By the end of a path."""
 BODY_BYTES_MAX = 64 << 20
-TOO_LARGE = "its body is too large to look at"
-NAMESPACES_MAX = 64
+TOO_LARGE, COMPRESSED = "its body is too large to look at", "its body is compressed"
+NAMESPACES_MAX = 64  # that are open at a time, beside the proxy's own
 SESSION, NAMESPACE, AGENT, TOKEN = (f"x-firsthand-{name}" for name in ("session", "namespace", "agent", "token"))
 
 
@@ -96,9 +96,11 @@ class Proxy:
         exchange = Exchange(self._upstream, scope["method"], address, list(scope["headers"]), send, self._log)
         dialect = next((each for end, each in DIALECTS.items() if path.endswith(end)), None)
         length = headers.get("content-length", "0")
-        if scope["method"] != "POST" or dialect is None or headers.get("content-encoding"):
+        if scope["method"] != "POST" or dialect is None:
             has_body = bool({"content-length", "transfer-encoding"} & {*headers})
             return await _until_gone(receive, exchange.relay if has_body else lambda pieces: _bare(pieces, exchange))
+        if headers.get("content-encoding", "identity") != "identity":
+            return await _until_gone(receive, lambda pieces: exchange.relay(pieces, COMPRESSED))
         if not length.isdigit() or int(length) > BODY_BYTES_MAX:
             return await _until_gone(receive, lambda pieces: exchange.relay(pieces, TOO_LARGE))
 
@@ -118,7 +120,9 @@ class Proxy:
         if self._token and not hmac.compare_digest(headers.get(TOKEN, "").encode(), self._token.encode()):
             return "expected the proxy's token in the header X-Firsthand-Token"
         origin = headers.get("origin", "")
-        if origin.startswith("http") and not is_local_origin(origin):
+        is_page = origin == "null" or origin.startswith("http")  # a page may keep its origin to itself
+        is_foreign = not origin and headers.get("sec-fetch-site", "none") in {"cross-site", "same-site"}
+        if is_foreign or (is_page and not is_local_origin(origin)):
             return "a page of another site may not use this proxy"
         if not self._is_open and not is_local(headers.get("host", "")):
             return "expected a Host of this machine"
@@ -137,19 +141,36 @@ class Proxy:
         if not isinstance(fields, dict):
             raise Unfit("its body is no JSON object")
         retries = headers.get("x-stainless-retry-count", "0")
-        return self._of(headers.get(NAMESPACE, "")).turn(
-            dialect.read(fields), dialect, session=headers.get(SESSION, ""), agent=headers.get(AGENT, ""),
-            again=retries.isdigit() and int(retries) > 0,
-        )  # fmt: skip
+        with self._of(headers.get(NAMESPACE, "")) as conversations:
+            return conversations.turn(
+                dialect.read(fields), dialect, session=headers.get(SESSION, ""), agent=headers.get(AGENT, ""),
+                again=retries.isdigit() and int(retries) > 0,
+            )  # fmt: skip
 
-    def _of(self, namespace: str) -> Conversations:
+    @contextmanager
+    def _of(self, namespace: str) -> Iterator[Conversations]:
+        """Give the conversations of a namespace, which stays open meanwhile."""
         with self._lock:
             if namespace not in self._conversations:
                 if len(self._conversations) > NAMESPACES_MAX:
-                    raise Unfit(f"this proxy has {NAMESPACES_MAX} namespaces open, and takes no more")
+                    self._close_idle()
                 self._memories[namespace] = Memory(self._store, namespace=namespace)
                 self._conversations[namespace] = Conversations(self._memories[namespace], self._options)
-            return self._conversations[namespace]
+            conversations = self._conversations[namespace] = self._conversations.pop(namespace)  # the newest in use
+            conversations.requests += 1
+        try:
+            yield conversations
+        finally:
+            with self._lock:
+                conversations.requests -= 1
+
+    def _close_idle(self) -> None:
+        """Close the namespace that was asked for longest ago and answers nobody; the proxy's own stays open."""
+        idle = next((name for name, each in self._conversations.items() if name and each.is_idle), "")
+        if not idle:
+            raise Unfit(f"this proxy answers requests of {NAMESPACES_MAX} namespaces now, and takes no more")
+        del self._conversations[idle]
+        self._memories.pop(idle).close()
 
 
 async def _bare(pieces: AsyncIterator[bytes], exchange: Exchange) -> None:

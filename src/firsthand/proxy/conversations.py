@@ -282,7 +282,11 @@ class Turn:
 
 
 class Conversations:
-    """All conversations of one namespace."""
+    """All conversations of one namespace.
+
+    Attributes:
+        requests: that are looked up now.
+    """
 
     def __init__(self, memory: Memory, options: Options) -> None:
         self.memory, self.options = memory, options
@@ -292,6 +296,13 @@ class Conversations:
         self.lost: dict[str, str] = {}  # why the newest request of a session was not recorded
         self._responses: dict[str, Conversation] = {}
         self._read: set[bytes] = set()  # beginnings whose sessions were looked up
+        self.requests = 0
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is looked up and no answer is on its way."""
+        with self._lock:
+            return not self.requests and not any(each.answers for each in self._known.values())
 
     def turn(self, asked: Asked, dialect: Dialect, *, session: str, agent: str, again: bool) -> Turn:
         """Find a request's session, and make what is sent for it.

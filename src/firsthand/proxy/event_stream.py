@@ -74,7 +74,7 @@ def json_object(data: str | bytes) -> dict[str, Any]:
 def event(fields: Mapping[str, Any], name: str = "") -> bytes:
     """Write an event."""
     data = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
-    return f"{f'event: {name}{chr(10)}' if name else ''}data: {data}\n\n".encode("utf-8", "surrogatepass")
+    return f"{f'event: {name}{chr(10)}' if name else ''}data: {data}\n\n".encode("utf-8", "backslashreplace")
 
 
 def summed(first: Any, second: Any) -> Any:

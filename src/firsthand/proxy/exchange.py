@@ -193,7 +193,9 @@ class _Conversation:
     def _content(self) -> bytes:
         if not self._turn.changes:
             return self._body
-        return json.dumps(self._turn.body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+        return json.dumps(self._turn.body, ensure_ascii=False, separators=(",", ":")).encode(
+            "utf-8", "backslashreplace"
+        )
 
     async def _passed(self, response: httpx.Response) -> bool:
         """Relay a response as far as it is for the client; False when the answer is over with it."""
@@ -242,7 +244,9 @@ class _Conversation:
         if self._has_started:
             return await exchange.piece(answer.end(), more=False)
         fields = answer.whole()
-        data = self._data if fields is None else json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        data = (
+            self._data if fields is None else json.dumps(fields, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        )
         await exchange.start(200, [*self._headers(self._response), (b"content-length", str(len(data)).encode())])
         return await exchange.piece(data, more=False)
 
