@@ -25,6 +25,8 @@ Message-ID: <1@example.org>\r
 \r
 We use 8080 \xc3\xa9.\r
 """
+ENRON = b"Subject: vastar resources , inc .\r\ngary , production\r\n"
+ENRON_PATH = "/x/enron1-ham/0002.1999-12-13.farmer.ham.txt"
 MBOX = (
     b"From ada@example.org Mon Jan  5 10:00:00 2026\n"
     + PLAIN.replace(b"\r", b"")
@@ -93,6 +95,17 @@ def test_an_attachment_is_not_kept_a_second_time_in_the_envelope():
         made = drafts(Mail(), "/x/1.eml", message.as_bytes(policy=policy))
         assert made[1].content == data
         assert len(made[0].envelope) < 2_000
+
+
+def test_what_the_enron_files_kept_is_a_mail_of_its_day():
+    """Only a subject line and the text are left; the day is in the file's name."""
+    (made,) = drafts(Mail(), ENRON_PATH, ENRON)
+    assert (made.kind, made.content, made.time) == (Kind.DOCUMENT, ENRON, parse("1999-12-13"))
+    assert made.meta == {
+        "subject": "vastar resources , inc .", "date": "1999-12-13", "file": "0002.1999-12-13.farmer.ham.txt",
+    }  # fmt: skip
+    other = read(Mail(), ENRON_PATH.replace("0002", "0003"), ENRON)
+    assert other[0].record.identity != read(Mail(), ENRON_PATH, ENRON)[0].record.identity
 
 
 @pytest.mark.parametrize(

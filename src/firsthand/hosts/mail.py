@@ -1,4 +1,4 @@
-"""Mails: one file a message, a Maildir, an mbox.
+"""Mails: one file a message, a Maildir, an mbox; and the Enron-Spam files that keep only the subject line.
 
 The content of a mail is its exact bytes where a person can read them. Where they
 are encoded (base64, quoted-printable, several parts, encoded headers) it is a
@@ -25,11 +25,12 @@ from firsthand.formats.fields import picked, to_name
 from firsthand.hosts.lines import LINE_BYTES_MAX, Line, kept, split
 from firsthand.hosts.transcript import HEAD_BYTES, Place, Reading, Source
 from firsthand.moment import Moment, parse
-from firsthand.record import Record, make
+from firsthand.record import Record, make, whole
 
 MAIL_BYTES_MAX = LINE_BYTES_MAX
 ATTACHMENTS_MAX = 1_000
 ADDRESSES_MAX = 1_000  # characters of an address list in meta; the whole list is in the content
+_ENRON = re.compile(r"\d+\.(\d{4}-\d\d-\d\d)\.[^/]*\.txt\Z")
 _HEADER = re.compile(rb"([!-9;-~]+):")
 _BETWEEN = re.compile(rb"From (?:[^\n]*\d:\d\d[^\n]*)?\r?\n")
 _HEADERS_END = re.compile(rb"\r?\n\r?\n")
@@ -50,6 +51,8 @@ class Mail:
 
     def recognises(self, path: str, head: bytes) -> bool:
         place = PurePosixPath(path)
+        if _ENRON.match(place.name):
+            return head.startswith(b"Subject:")
         known = _known_headers(head)
         return known >= 3 or (known >= 1 and (place.suffix == ".eml" or place.parent.name in ("cur", "new")))
 
@@ -67,7 +70,9 @@ class Mail:
                     "If it is an mbox, its first line must begin with 'From '"
                 )
         if data:
-            yield Reading(_record(bytes(data), b""), 0, 1)
+            name = PurePosixPath(source.path).name
+            enron = _ENRON.match(name)
+            yield Reading(_enron(bytes(data), name, enron[1]) if enron else _record(bytes(data), b""), 0, 1)
 
 
 class Mbox:
@@ -126,6 +131,14 @@ def _known_headers(head: bytes) -> int:
         elif line[:1] not in (b" ", b"\t"):
             return 0
     return len(known & _KNOWN)
+
+
+def _enron(raw: bytes, name: str, day: str) -> Record:
+    """Make the record of a mail of which only subject and text are left."""
+    subject = raw.split(b"\n", 1)[0].removeprefix(b"Subject:").strip().decode("utf-8", "replace")
+    meta = picked({}, subject=subject, date=day, file=name)
+    identity = to_bytes(name) + b"\0" + raw  # equal texts were sent on different days
+    return whole(raw, Draft(Kind.DOCUMENT, b"", meta=meta, origin="mail", time=parse(day)), identity=identity)
 
 
 def _record(raw: bytes, between: bytes) -> Record:
