@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import socket
 from pathlib import Path
+from threading import Timer
 
 import httpx
 import pytest
 from hook_runs import prompt, until
 
 from firsthand import InvalidArgument, Kind, Memory
+from firsthand.cli import serve
+from firsthand.cli.output import Output
 from firsthand.environment import extra_command
 from firsthand.server import http_server
 from firsthand.server.daemon_stores import Stores
@@ -93,6 +98,23 @@ def test_the_server_begins_anew_when_a_page_has_erased_something(user):
     assert user.command("inspect", "--no-open").stdout.startswith("http://127.0.0.1:")
     with Memory.open(user.store, read_only=True) as memory:
         assert not any(event.kind is Kind.USER_MESSAGE and not event.erased for event in memory.events())
+
+
+def test_a_server_that_does_not_answer_yet_is_waited_for(user, monkeypatch, capsys):
+    """A command that needs the server waits for one that begins anew, and names one that does not answer in time."""
+    user.hook(prompt(0))
+    pid = user.daemon()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(user.run_folder.parent))
+    monkeypatch.setattr(serve, "ASK_S", 0.2)
+    monkeypatch.setattr(serve, "START_S", 1)
+    os.kill(pid, signal.SIGSTOP)
+    assert not serve.start_server(Output())
+    assert f"process {pid} does not answer; to end it: firsthand serve --stop" in capsys.readouterr().err
+    monkeypatch.setattr(serve, "START_S", 60)
+    going_on = Timer(2, os.kill, (pid, signal.SIGCONT))
+    going_on.start()
+    assert serve.start_server(Output())
+    going_on.join()
 
 
 def test_a_port_that_is_taken_is_said_when_it_was_named(tmp_path):

@@ -58,12 +58,14 @@ def link(store: Path, namespace: str, page: str, out: Output) -> str:
         page: its address below that of the namespace.
     """
     if not start_server(out):
-        return "the server does not run; see: firsthand serve --status"
+        return "the server does not answer; see: firsthand serve --status"
     call = Call(
         operation="link", version=VERSION, store=str(store.absolute()), namespace=namespace,
         embedder=environment.default_embedder() or "none",
     )  # fmt: skip
     answer = ask_server(call, page.encode())
+    if answer is None and start_server(out):  # it began anew meanwhile
+        answer = ask_server(call, page.encode())
     if answer is None:
         return "the server that runs gives no link, as an older version; then: firsthand serve --stop"
     about: dict[str, str] = json.loads(answer)

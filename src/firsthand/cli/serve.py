@@ -96,11 +96,14 @@ def start_server(out: Output, port: int | None = None) -> bool:
         stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
     by = time.monotonic() + START_S
-    while process.poll() is None and time.monotonic() < by:
+    while (process.poll() is None or _runs(folder)) and time.monotonic() < by:  # the one that runs may begin anew
         if _state():
             process.returncode = 0  # it is not waited for: it outlives this process
             return True
         time.sleep(0.05)
+    if _runs(folder):
+        out.warn(f"firsthand: process {_pid(folder)} does not answer; to end it: firsthand serve --stop")
+        return False
     out.warn(f"firsthand: the server did not start; why is said by: firsthand serve --foreground, or in "
              f"{shown(str(Path(folder) / hook_client.LOG_FILE))}")  # fmt: skip
     return False
