@@ -17,6 +17,12 @@ TEAM = (
 )  # fmt: skip
 
 
+@pytest.fixture
+def impatient(monkeypatch):
+    """Ask a server that is not there for a moment only."""
+    monkeypatch.setattr("firsthand.client.LOST_S", 0.1)
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -26,20 +32,7 @@ TEAM = (
         ("new-key", "shop", NOWHERE),
         ("key", "ann", "--days", "30", "--postgres", NOWHERE),
         ("grant", "ann", "shop", "read", "--withdraw", "--postgres", NOWHERE),
-        (
-            "limit",
-            "shop",
-            "--events",
-            "10",
-            "--bytes",
-            "9",
-            "--day-events",
-            "5",
-            "--day-bytes",
-            "4",
-            "--postgres",
-            NOWHERE,
-        ),
+        ("limit", "shop", *LIMITS, "--postgres", NOWHERE),
     ],
     ids=lambda words: words[0],
 )
@@ -51,7 +44,7 @@ def test_a_server_that_is_not_there_is_named_at_once(shell, words):
     assert "PostgreSQL" in said.error
 
 
-def test_a_sync_with_no_server_says_what_was_expected(shell):
+def test_a_sync_with_no_server_says_what_was_expected(shell, impatient):
     """Every option of a sync is taken, and the address that does not answer is named."""
     said = shell("store", "sync", "http://127.0.0.1:9", "--token", "t", "--fork", "theirs", "--push-lost")
     assert said.code != 0
@@ -135,7 +128,7 @@ def test_a_token_file_that_is_not_there_is_no_token(shell, token):
 
 
 @pytest.mark.parametrize("token", ["c2VjcmV0/dG9rZW4=", "secret/" + "x" * 5_000, "ann"])
-def test_a_token_with_a_slash_is_a_token(shell, token):
+def test_a_token_with_a_slash_is_a_token(shell, impatient, token):
     """What does not begin as a path does, and is no file, goes to the server as it is."""
     said = shell("store", "sync", "http://127.0.0.1:9", "--token", token)
     assert "127.0.0.1:9" in said.error

@@ -79,10 +79,9 @@ def test_a_link_leads_to_the_page_that_was_named(user):
 
 def test_the_server_begins_anew_when_a_page_has_erased_something(user):
     """The page that erases proves it to its end; then the server, which has read it, begins anew where it was."""
-    user.hook(prompt(0))
-    pid = user.daemon()
-    link = user.command("inspect", "--no-open").stdout.strip()
-    with httpx.Client(timeout=20) as client:
+    with user.serving("daemon.LOOK_S = 0.1") as pid, httpx.Client(timeout=20) as client:
+        user.hook(prompt(0))
+        link = user.command("inspect", "--no-open").stdout.strip()
         page = client.get(link, follow_redirects=True)
         base = f"http://{page.url.host}:{page.url.port}/default"
         form = client.get(f"{base}/erase?session=cursor:s")
@@ -92,10 +91,10 @@ def test_the_server_begins_anew_when_a_page_has_erased_something(user):
         origin = base.removesuffix("/default")
         gone = client.post(f"{base}/erase", data=fields, headers={"Origin": origin})
         assert (gone.status_code, "the chain still verifies" in gone.text) == (200, True)
-    environment = Path(f"/proc/{pid}/environ")  # of the program that the process runs now
-    assert until(lambda: b"FIRSTHAND_HANDED" in environment.read_bytes())
-    assert pid in user.processes()
-    assert user.command("inspect", "--no-open").stdout.startswith("http://127.0.0.1:")
+        environment = Path(f"/proc/{pid}/environ")  # of the program that the process runs now
+        assert until(lambda: b"FIRSTHAND_HANDED" in environment.read_bytes())
+        assert pid in user.processes()
+        assert user.command("inspect", "--no-open").stdout.startswith("http://127.0.0.1:")
     with Memory.open(user.store, read_only=True) as memory:
         assert not any(event.kind is Kind.USER_MESSAGE and not event.erased for event in memory.events())
 

@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -121,6 +122,21 @@ class Hooked:
                 return told["pid"]
             time.sleep(0.05)
         raise AssertionError(f"no daemon: {self.log()}")
+
+    @contextmanager
+    def serving(self, change: str) -> Iterator[int]:
+        """Run a server of this user's, for which something of the package was changed; give its process."""
+        source = (
+            "from firsthand.server import daemon, hook_answers\n"
+            f"{change}\nfolder = {str(self.run_folder)!r}\ndaemon.serve(folder, daemon.hold(folder))"
+        )
+        process = subprocess.Popen([sys.executable, "-c", source], env=self.environment)
+        try:
+            assert self.daemon() == process.pid
+            yield process.pid
+        finally:
+            process.terminate()
+            process.wait(20)
 
     def log(self) -> str:
         """Read the log of hooks."""
