@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,9 +23,16 @@ from stores import SOAK, assert_whole, open_log  # noqa: E402 - its asserts are 
 settings.register_profile("firsthand", deadline=None, derandomize=not SOAK, max_examples=1_000 if SOAK else 20)
 settings.load_profile("firsthand")
 
+MEMORY, MEMORY_BYTES_MIN = "/dev/shm", 4 << 30
+"""A folder in memory, where a sync costs nothing: a test of durability counts the calls, or ends processes."""
+
 
 def pytest_configure() -> None:
-    """Say what to do where only one of the two distributions is installed."""
+    """Have stores of tests in memory where there is room; say what to do where a distribution is not installed."""
+    if os.access(MEMORY, os.W_OK):
+        room = os.statvfs(MEMORY)
+        if room.f_bavail * room.f_frsize >= MEMORY_BYTES_MIN and not room.f_flag & os.ST_NOEXEC:
+            os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
     if os.environ.get("FIRSTHAND_TEST_POSTGRES"):
         from postgres_stores import install
 
@@ -86,17 +92,6 @@ def memory(tmp_path) -> Iterator[Memory]:
 def agent(memory) -> Agent:
     """An agent of that memory."""
     return memory.agent("shop")
-
-
-@pytest.fixture
-def quick_path(tmp_path) -> Iterator[Path]:
-    """A folder in memory where there is one: for tests that open hundreds of stores and simulate the medium."""
-    memory = Path("/dev/shm")
-    if not (memory.is_dir() and os.access(memory, os.W_OK)):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir=memory, prefix="firsthand-test-") as folder:
-        yield Path(folder)
 
 
 @pytest.fixture

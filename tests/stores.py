@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,6 +16,11 @@ from firsthand.log.sqlite.index_files import namespaces_in, path_of
 from firsthand.log.sqlite.log import Log
 
 SOAK = bool(os.environ.get("FIRSTHAND_SOAK"))
+
+
+def quick_folder() -> tempfile.TemporaryDirectory[str]:
+    """Make a folder for one example of a property, in memory where the tests' own are."""
+    return tempfile.TemporaryDirectory(dir=os.environ.get("PYTEST_DEBUG_TEMPROOT"))
 
 
 def open_log(root: Path, **options) -> Log:

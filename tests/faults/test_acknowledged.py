@@ -159,9 +159,9 @@ def test_a_pipe_in_the_place_of_the_mark_holds_nothing_up(tmp_path, heads):
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_wherever_a_bit_of_the_wal_flips(quick_path, part):
+def test_wherever_a_bit_of_the_wal_flips(tmp_path, part):
     """After any flip in the WAL of a killed writer each event is there or recorded as lost; no position is reused."""
-    original = quick_path / "original"
+    original = tmp_path / "original"
     ids = killed_writer(original, 12)
     data = (original / WAL).read_bytes()
     size = 4_096 + 24
@@ -170,7 +170,7 @@ def test_wherever_a_bit_of_the_wal_flips(quick_path, part):
     root = original.parent / "store"
     for place in range(part, len(data), 4 * 61) if SOAK else places[part::4]:
         shutil.copytree(original, root, ignore=shutil.ignore_patterns("*-shm", "queue", "lock"))
-        original.rename(quick_path / "away")  # the copy stands where the store stood
+        original.rename(tmp_path / "away")  # the copy stands where the store stood
         root.rename(original)
         flip(original / WAL, place, place % 8)
         log = open_log(original, indexes=())
@@ -179,7 +179,7 @@ def test_wherever_a_bit_of_the_wal_flips(quick_path, part):
         assert_whole(log)
         log.close()
         shutil.rmtree(original)
-        (quick_path / "away").rename(original)
+        (tmp_path / "away").rename(original)
 
 
 @pytest.fixture
@@ -637,9 +637,9 @@ def test_a_file_that_changes_within_an_append(tmp_path, name, how):
     again.close()
 
 
-def test_a_flip_in_any_file_of_a_store_is_named_or_irrelevant(quick_path):
+def test_a_flip_in_any_file_of_a_store_is_named_or_irrelevant(tmp_path):
     """Over database, WAL, artifacts, marks and side files as one unit: a flip is said, or the store says the same."""
-    original, heads = quick_path / "store", quick_path / "heads"
+    original, heads = tmp_path / "store", tmp_path / "heads"
 
     def work() -> None:
         log = open_log(original, indexes=(), inline_max=500, heads=heads)
@@ -653,7 +653,7 @@ def test_a_flip_in_any_file_of_a_store_is_named_or_irrelevant(quick_path):
     wanted = [(event.id, whole.reader.content(event)) for event in whole.reader.events("x")]
     assert whole.verify().problems == ()
     whole.close()
-    kept = quick_path / "kept"
+    kept = tmp_path / "kept"
     shutil.copytree(original, kept)
     named = 0
     files = sorted(path.relative_to(kept) for path in kept.rglob("*") if path.is_file() and path.stat().st_size)

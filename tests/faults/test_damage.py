@@ -100,10 +100,10 @@ def assert_noticed_or_harmless(
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_every_flipped_bit_is_noticed_or_harmless(small, quick_path, part):
+def test_every_flipped_bit_is_noticed_or_harmless(small, tmp_path, part):
     """One flipped bit anywhere in the database: reported by name, or the store tells the same as before."""
     original, export, contents = small
-    root = copied(original, quick_path / "store")
+    root = copied(original, tmp_path / "store")
     file = root / DATABASE_FILE
     good = file.read_bytes()
     found = 0
@@ -121,10 +121,10 @@ def test_every_flipped_bit_is_noticed_or_harmless(small, quick_path, part):
     assert found > 50
 
 
-def test_every_flipped_bit_of_an_artifact_is_noticed(small, quick_path):
+def test_every_flipped_bit_of_an_artifact_is_noticed(small, tmp_path):
     """One flipped bit anywhere in an artifact's file is reported; its bytes are refused, all other events are given."""
     original, _, contents = small
-    root = copied(original, quick_path / "store")
+    root = copied(original, tmp_path / "store")
     (file,) = (root / "artifacts").rglob("*.zst")
     good = file.read_bytes()
     for at in range(len(good)):
@@ -145,21 +145,21 @@ def test_every_flipped_bit_of_an_artifact_is_noticed(small, quick_path):
 
 
 @pytest.mark.parametrize("name", [DATABASE_FILE, f"{DATABASE_FILE}-wal", "artifact"])
-def test_every_cut_is_noticed_or_older(small, quick_path, name):
+def test_every_cut_is_noticed_or_older(small, tmp_path, name):
     """A file cut at any byte: reported, or (a WAL) the store as it was earlier, which a kept head convicts."""
     original, export, contents = small
     if name.endswith("-wal"):
-        root = quick_path / "live"
+        root = tmp_path / "live"
         log = open_log(root, indexes=())
         for number in range(5):
             log.append([Draft(Kind.NOTE, b"event %d" % number)], namespace="default", session="s")
         head = log.verify().head
-        live = copied(root, quick_path / "copy")
+        live = copied(root, tmp_path / "copy")
         log.close()
         root, file = live, live / name
         before = (root / DATABASE_FILE).read_bytes()
     else:
-        root, head = copied(original, quick_path / "store"), ""
+        root, head = copied(original, tmp_path / "store"), ""
         file = root / DATABASE_FILE if name == DATABASE_FILE else next((root / "artifacts").rglob("*.zst"))
     good = file.read_bytes()
     step = max(1, len(good) // (4_000 if SOAK else 150))
@@ -183,19 +183,19 @@ def test_every_cut_is_noticed_or_older(small, quick_path, name):
             open_log(root, read_only=True).reader.head("default")
 
 
-def test_good_events_stay_readable_beside_a_damaged_one(quick_path):
+def test_good_events_stay_readable_beside_a_damaged_one(tmp_path):
     """With one event's bytes flipped, exactly that event is refused and named; every other is given and verified."""
-    log = open_log(quick_path / "store")
+    log = open_log(tmp_path / "store")
     needles = [bytes((65 + number,)) * 4 + bytes(range(number, number + 60)) for number in range(12)]
     for needle in needles:
         log.append([Draft(Kind.NOTE, needle)], namespace="default", session="s")
     log.close()
-    file = quick_path / "store" / DATABASE_FILE
+    file = tmp_path / "store" / DATABASE_FILE
     good = file.read_bytes()
     for number, needle in enumerate(needles, 1):
         at = good.rindex(needle[4:]) + 20
         file.write_bytes(good[:at] + bytes((good[at] ^ 1,)) + good[at + 1 :])
-        damaged = open_log(quick_path / "store", read_only=True)
+        damaged = open_log(tmp_path / "store", read_only=True)
         verified = damaged.verify()
         assert [(problem.where, problem.position) for problem in verified.problems] == [("event", number)]
         assert verified.events == 11
@@ -209,7 +209,7 @@ def test_good_events_stay_readable_beside_a_damaged_one(quick_path):
     file.write_bytes(good)
 
 
-def test_a_removed_row_is_named(quick_path):
+def test_a_removed_row_is_named(tmp_path):
     """Rows changed or removed behind the library's back are named: an event, a session, a name, the head, a use."""
     changes = {
         "DELETE FROM event WHERE key = 3": ("event", 3),
@@ -229,13 +229,13 @@ def test_a_removed_row_is_named(quick_path):
         "DELETE FROM artifact_use": ("artifact", 6),
         "UPDATE artifact_use SET position = 2": ("artifact", 6),
     }
-    log = open_log(quick_path / "good", inline_max=1_000)
+    log = open_log(tmp_path / "good", inline_max=1_000)
     for number in range(5):
         log.append([Draft(Kind.NOTE, b"%d" % number, agent="agent")], namespace="default", session="s")
     log.append([Draft(Kind.NOTE, LARGE, agent="agent")], namespace="default", session="s")
     log.close()
     for number, (sql, expected) in enumerate(changes.items()):
-        root = copied(quick_path / "good", quick_path / str(number))
+        root = copied(tmp_path / "good", tmp_path / str(number))
         damaged = open_log(root)
         damaged.writer.execute(sql).fetchall()
         found = damaged.verify()
@@ -243,9 +243,9 @@ def test_a_removed_row_is_named(quick_path):
         damaged.close()
 
 
-def test_edited_index_rows_are_found(quick_path):
+def test_edited_index_rows_are_found(tmp_path):
     """Rows removed from the text index are found by counting."""
-    log = open_log(quick_path / "store")
+    log = open_log(tmp_path / "store")
     for number in range(5):
         log.append([Draft(Kind.NOTE, b"word%d" % number)], namespace="default", session="s")
     log.rebuild()

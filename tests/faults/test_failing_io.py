@@ -86,14 +86,14 @@ class Run:
 
 
 @pytest.mark.parametrize("how", ["error", "full", "short"])
-def test_no_failing_call_makes_a_wrong_promise(quick_path, how):
+def test_no_failing_call_makes_a_wrong_promise(tmp_path, how):
     """Whichever call fails, what was acknowledged is there, the rest is whole or absent, and the store verifies."""
     calls = Failing(0, how)
-    Run(quick_path / "counted", calls).go()
+    Run(tmp_path / "counted", calls).go()
     assert calls.calls > 60
     silent = []
     for at in range(1, calls.calls + 1, 1 if SOAK else 3):
-        run = Run(quick_path / f"at-{at}", Failing(at, how))
+        run = Run(tmp_path / f"at-{at}", Failing(at, how))
         run.go()
         run.assert_nothing_promised_is_lost()
         if run.error is None:
@@ -117,11 +117,11 @@ def test_no_failing_call_makes_a_wrong_promise(quick_path, how):
     assert set(silent) <= done_again
 
 
-def test_a_failed_sync_stops_the_handle(quick_path):
+def test_a_failed_sync_stops_the_handle(tmp_path):
     """After a sync that failed, this handle acknowledges nothing more, whatever is asked of it; a new one does."""
     plan = Failing(0, "error", only="sync")
-    vfs = FailingVFS(f"sync {quick_path}", plan)
-    log = open_log(quick_path / "store", vfs=vfs.name)
+    vfs = FailingVFS(f"sync {tmp_path}", plan)
+    log = open_log(tmp_path / "store", vfs=vfs.name)
     log.append([Draft(Kind.NOTE, b"before")], namespace="default", session="s")
     plan.at = plan.calls + 1
     with pytest.raises(StoreFailed, match="sync failed"):
@@ -135,13 +135,13 @@ def test_a_failed_sync_stops_the_handle(quick_path):
         with pytest.raises(StoreFailed, match="open the store again"):
             attempt()
     log.close()
-    again = open_log(quick_path / "store")
+    again = open_log(tmp_path / "store")
     again.append([Draft(Kind.NOTE, b"after")], namespace="default", session="s")
     assert_whole(again)
     again.close()
 
 
-def test_a_failed_sync_while_the_disk_is_full_stops_the_handle_too(quick_path):
+def test_a_failed_sync_while_the_disk_is_full_stops_the_handle_too(tmp_path):
     """A sync that fails for want of space is a failed sync, not a full disk: pages may be gone already."""
 
     class FullSync(FailingVFS):
@@ -161,8 +161,8 @@ def test_a_failed_sync_while_the_disk_is_full_stops_the_handle_too(quick_path):
                 raise apsw.exception_for(apsw.SQLITE_IOERR_FSYNC)
 
     plan = Failing(0, "full")
-    vfs = FullSync(f"full sync {quick_path}", plan)
-    log = open_log(quick_path / "store", vfs=vfs.name)
+    vfs = FullSync(f"full sync {tmp_path}", plan)
+    log = open_log(tmp_path / "store", vfs=vfs.name)
     log.append([Draft(Kind.NOTE, b"before")], namespace="default", session="s")
     plan.at = 1
     with pytest.raises(StoreFailed):
@@ -173,11 +173,11 @@ def test_a_failed_sync_while_the_disk_is_full_stops_the_handle_too(quick_path):
     log.close()
 
 
-def test_an_artifact_that_cannot_be_written_leaves_no_event(quick_path):
+def test_an_artifact_that_cannot_be_written_leaves_no_event(tmp_path):
     """When the disk refuses a payload the append fails with that reason, and neither event nor payload is there."""
     for at in range(1, 40):
         plan = Failing(0, "full")
-        log = open_log(quick_path / f"{at}", disk=FailingDisk(plan), inline_max=100)
+        log = open_log(tmp_path / f"{at}", disk=FailingDisk(plan), inline_max=100)
         log.append([Draft(Kind.NOTE, b"first")], namespace="default", session="s")
         plan.at = plan.calls + at
         try:

@@ -139,16 +139,16 @@ def as_another_user(action: Callable[[], object]) -> str:
 
 
 @pytest.mark.parametrize("closed", [True, False])
-def test_a_read_only_folder(quick_path, closed):
+def test_a_read_only_folder(tmp_path, closed):
     """A store in a folder that cannot be written opens for reading, and every write is `StoreReadOnly`."""
-    root = quick_path / "store"
+    root = tmp_path / "store"
     log = open_log(root)
     append(log, b"to be read")
     assert_whole(log)
     if closed:
         log.close()
     before = fingerprint(root)
-    quick_path.chmod(0o755)
+    tmp_path.chmod(0o755)
     for path in [root, *root.rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
 

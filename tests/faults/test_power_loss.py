@@ -71,24 +71,24 @@ def moments(ledger: Ledger) -> range:
 
 
 @pytest.mark.parametrize("keep", KEEP)
-def test_no_power_loss_takes_an_acknowledged_event(quick_path, keep):
+def test_no_power_loss_takes_an_acknowledged_event(tmp_path, keep):
     """Whenever the power fails, and whatever of the unsynced writes survives, what was acknowledged is there."""
     ledger = Ledger()
-    recorded = quick_path / "recorded"
+    recorded = tmp_path / "recorded"
     recorded_run(recorded, ledger)
     assert len(ledger.steps) > 100
     for seed in SEEDS:
         for moment in moments(ledger):
-            lost = lost_after(ledger, moment, keep, seed, recorded, quick_path / f"{seed}-{moment}")
+            lost = lost_after(ledger, moment, keep, seed, recorded, tmp_path / f"{seed}-{moment}")
             assert lost == 0, f"moment {moment}, seed {seed}"
 
 
-def test_the_simulation_convicts_a_weaker_setting(quick_path):
+def test_the_simulation_convicts_a_weaker_setting(tmp_path):
     """With ``synchronous=NORMAL`` the same simulation finds lost events: it can see what it looks for."""
     ledger = Ledger()
-    recorded = quick_path / "recorded"
+    recorded = tmp_path / "recorded"
     recorded_run(recorded, ledger, "NORMAL")
     lost = [
-        lost_after(ledger, moment, "nothing", 0, recorded, quick_path / f"{moment}") for moment in moments(ledger)[::3]
+        lost_after(ledger, moment, "nothing", 0, recorded, tmp_path / f"{moment}") for moment in moments(ledger)[::3]
     ]
     assert max(lost) > 0

@@ -37,9 +37,9 @@ def statements(root, namespace: str) -> int:
     return len(ran)
 
 
-def test_opening_and_appending_costs_the_same_with_a_thousand_namespaces(quick_path):
+def test_opening_and_appending_costs_the_same_with_a_thousand_namespaces(tmp_path):
     """With 1,000 namespaces as many statements run, tables are read and index files are open as with ten."""
-    few, many = quick_path / "few", quick_path / "many"
+    few, many = tmp_path / "few", tmp_path / "many"
     for root, number in ((few, 10), (many, 1_000)):
         log = open_log(root)
         for count in range(number):

@@ -150,27 +150,27 @@ def test_a_session_that_went_another_way_is_refused(source, make_log, tmp_path):
     assert_begun(conflicting)
 
 
-def test_every_line_cut_off_is_noticed(source, quick_path):
+def test_every_line_cut_off_is_noticed(source, tmp_path):
     """An export that lost its end, at any line or within one, is refused, and what came in of it is whole."""
     lines = exported(source).splitlines(keepends=True)
     for count in range(len(lines)):
         for rest in (b"",) if count % 3 else (b"", lines[count][: len(lines[count]) // 2]):
             if not count and not rest:
                 continue
-            target = open_log(quick_path / f"{count} {bool(rest)}")
+            target = open_log(tmp_path / f"{count} {bool(rest)}")
             with pytest.raises(FormatError):
                 restore(target, io.BytesIO(b"".join(lines[:count]) + rest))
             assert_begun(target)
             target.close()
 
 
-def test_a_line_that_is_missing_or_twice_is_noticed(source, quick_path):
+def test_a_line_that_is_missing_or_twice_is_noticed(source, tmp_path):
     """Leaving out, doubling or swapping lines never restores to something that passes for the export."""
     lines = exported(source).splitlines(keepends=True)
     data = b"".join(lines)
     for number in range(1, len(lines) - 1):
         rest = lines[number + 1 :] if number % 3 else lines[number:]  # it is missing, or it is there twice
-        target = open_log(quick_path / str(number))
+        target = open_log(tmp_path / str(number))
         with pytest.raises(FirsthandError):
             restore(target, io.BytesIO(b"".join(lines[: number + (not number % 3)] + rest)))
         assert_begun(target)
@@ -192,7 +192,7 @@ WRONG = [None, True, -1, 1.5, 10**30, "", "00", "\ud800", [], [1.5, 0], [1, 2, 3
 REMOVED = object()
 
 
-def test_a_tampered_export_is_refused(make_log, quick_path):
+def test_a_tampered_export_is_refused(make_log, tmp_path):
     """Whatever value is changed, removed or of another type: a typed error, or the same events as before."""
     log = make_log()
     log.append([Draft(Kind.NOTE, b"content", meta={"a": 1}, time=Moment(5))], namespace="default", session="s")
@@ -202,7 +202,7 @@ def test_a_tampered_export_is_refused(make_log, quick_path):
     lines = [json.loads(line) for line in exported(log).splitlines()]
     events = [line for line in lines if "event" in line]
     count = accepted = 0
-    target = open_log(quick_path / "target", indexes=())
+    target = open_log(tmp_path / "target", indexes=())
     for number, line in enumerate(lines):
         for path in values(line):
             for wrong in [*WRONG, REMOVED]:
@@ -229,19 +229,19 @@ def test_a_tampered_export_is_refused(make_log, quick_path):
                 if target.reader.head("default")[0]:
                     assert_begun(target)
                     target.close()
-                    target = open_log(quick_path / f"target {count}", indexes=())
+                    target = open_log(tmp_path / f"target {count}", indexes=())
     target.close()
     assert count > 600
     assert accepted < count / 5  # what is only told about the export: its namespaces, what the store was called
 
 
-def test_flipped_bits_in_an_export_are_noticed(make_log, quick_path):
+def test_flipped_bits_in_an_export_are_noticed(make_log, tmp_path):
     """A flipped bit anywhere in the lines of the events is refused, or restores to the same events."""
     log = make_log()
     log.append([Draft(Kind.NOTE, b"content \xff", meta={"a": "b"})], namespace="default", session="s")
     data = exported(log)
     events = [line for line in data.splitlines() if line.startswith(b'{"event"')]
-    target = open_log(quick_path / "target", indexes=())
+    target = open_log(tmp_path / "target", indexes=())
     for at in range(data.index(b'{"event"'), data.index(b'{"end"')):
         flipped = bytearray(data)
         flipped[at] ^= 1 << at % 8
@@ -252,7 +252,7 @@ def test_flipped_bits_in_an_export_are_noticed(make_log, quick_path):
         again = [line for line in exported(target).splitlines() if line.startswith(b'{"event"')]
         assert again == events, at
         target.close()
-        target = open_log(quick_path / f"target {at}", indexes=())
+        target = open_log(tmp_path / f"target {at}", indexes=())
     target.close()
 
 

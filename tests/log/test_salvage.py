@@ -140,10 +140,10 @@ def _salvaged(root: Path) -> list[str]:
     return sorted(line for line in out.getvalue().decode().splitlines() if line.startswith('{"event"'))
 
 
-def test_every_flip_of_the_first_page_leaves_every_event(tenants, quick_path):
+def test_every_flip_of_the_first_page_leaves_every_event(tenants, tmp_path):
     """Whichever byte of page 1 is flipped, a salvaging export has every event as it was."""
     original, lines = tenants
-    root = quick_path / "store"
+    root = tmp_path / "store"
     shutil.copytree(original, root)
     file = root / DATABASE_FILE
     good = file.read_bytes()
@@ -176,20 +176,20 @@ def test_a_store_that_sqlite_refuses_is_salvaged_and_restored(tenants, tmp_path)
     again.close()
 
 
-def test_names_are_read_where_their_table_is_gone(tenants, quick_path):
+def test_names_are_read_where_their_table_is_gone(tenants, tmp_path):
     """Without the pages of sessions, names or namespaces, the indexes that repeat their texts name every event."""
     original, lines = tenants
     for table in ("session", "name", "namespace", "store"):
-        root = quick_path / table
+        root = tmp_path / table
         shutil.copytree(original, root)
         _damage(root / DATABASE_FILE, _pages(root / DATABASE_FILE, table)[0])
         assert _salvaged(root) == lines, table
 
 
-def test_a_leaf_whose_cells_are_not_listed_is_searched(tenants, quick_path):
+def test_a_leaf_whose_cells_are_not_listed_is_searched(tenants, tmp_path):
     """A flipped bit in the header of an event page, its type included, loses no event that is whole itself."""
     original, lines = tenants
-    root = quick_path / "store"
+    root = tmp_path / "store"
     shutil.copytree(original, root)
     file = root / DATABASE_FILE
     good = file.read_bytes()
@@ -201,10 +201,10 @@ def test_a_leaf_whose_cells_are_not_listed_is_searched(tenants, quick_path):
             assert _salvaged(root) == lines, (place - start, bit)
 
 
-def test_no_salvage_gives_a_changed_event(tenants, quick_path):
+def test_no_salvage_gives_a_changed_event(tenants, tmp_path):
     """Wherever a bit of an event's page flips, each event comes out as it was written, or is named as damaged."""
     original, lines = tenants
-    root = quick_path / "store"
+    root = tmp_path / "store"
     shutil.copytree(original, root)
     file = root / DATABASE_FILE
     good = file.read_bytes()

@@ -14,9 +14,9 @@ FRAME = FRAME_HEADER_BYTES + PAGE_BYTES
 
 
 @pytest.fixture
-def wal(quick_path) -> bytes:
+def wal(tmp_path) -> bytes:
     """The WAL of a database to which rows were added, one commit each."""
-    return written(quick_path / "rows.db")
+    return written(tmp_path / "rows.db")
 
 
 def written(file: Path, rows: int = ROWS) -> bytes:
@@ -57,9 +57,9 @@ def test_a_whole_wal_is_read_to_its_end(wal):
     assert (read.rotten, read.header_whole) == (False, True)
 
 
-def test_a_flipped_bit_hides_no_frame_behind_it(quick_path):
+def test_a_flipped_bit_hides_no_frame_behind_it(tmp_path):
     """A bit flipped a third into the WAL damages one frame; SQLite drops all behind it, `parse` none."""
-    file = quick_path / "rows.db"
+    file = tmp_path / "rows.db"
     data = written(file)
     damaged = flipped(data, len(data) // 3)
     read = parse(damaged)
@@ -70,9 +70,9 @@ def test_a_flipped_bit_hides_no_frame_behind_it(quick_path):
     assert read.pages(behind=True) == last  # the page was written again behind the damage
 
 
-def test_what_sqlite_accepts_is_known(quick_path):
+def test_what_sqlite_accepts_is_known(tmp_path):
     """For a bit flipped in each header field and in pages, `accepted` is where SQLite stops."""
-    file = quick_path / "rows.db"
+    file = tmp_path / "rows.db"
     data = written(file, rows=5)
     commits = [frame.number + 1 for frame in parse(data).frames if frame.pages]
     places = [*range(HEADER_BYTES), *(HEADER_BYTES + 2 * FRAME + byte for byte in range(FRAME_HEADER_BYTES + 40))]
@@ -112,9 +112,9 @@ def test_a_torn_tail_is_no_rot(wal):
     assert (before_last.rotten, before_last.commits_behind) == (False, 1)
 
 
-def test_frames_of_an_older_generation_are_not_believed(quick_path):
+def test_frames_of_an_older_generation_are_not_believed(tmp_path):
     """After a checkpoint the WAL begins anew; what its older frames left behind is neither given nor called rot."""
-    file = quick_path / "rows.db"
+    file = tmp_path / "rows.db"
     db = apsw.Connection(str(file))
     db.pragma("journal_mode", "wal")
     db.execute("CREATE TABLE row (number INTEGER PRIMARY KEY, text)")

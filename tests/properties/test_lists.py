@@ -6,7 +6,6 @@ import copy
 import itertools
 import json
 import re
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 from firsthand import FormatError, Memory
 from firsthand.formats.check import faults
 from firsthand.window import HISTORY, Budget
-from stores import SOAK
+from stores import SOAK, quick_folder
 
 SETTINGS = settings(
     max_examples=400 if SOAK else 25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -130,7 +129,7 @@ class Caller:
 def test_every_message_is_in_the_log_once_and_in_order(name, actions, small):
     """However a list grows and shrinks: what was given is in the log once, requests are valid, and what left opens."""
     budget = Budget(400) if small else Budget(100_000)
-    with tempfile.TemporaryDirectory(dir=_quick()) as folder, Memory.open(Path(folder) / "store") as memory:
+    with quick_folder() as folder, Memory.open(Path(folder) / "store") as memory:
         caller = Caller(memory, name, budget)
         caller.request()
         given = [json.dumps(message) for message in caller.messages]
@@ -184,8 +183,3 @@ def _is_repeated(message):
 
 def _words(text):
     return re.findall(r"\bm\d+\b", text.replace("\\n", " "))
-
-
-def _quick() -> str | None:
-    """Name a folder in memory, where there is one: each example has a store of its own."""
-    return "/dev/shm" if Path("/dev/shm").is_dir() else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import shutil
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from firsthand.errors import Erased, IdConflict, StaleExpectation, Unresolvable
 from firsthand.event import Draft, IdMaker, Kind
 from firsthand.log.restore import restore
 from firsthand.pointer import Pointer
-from stores import SOAK, assert_whole, open_log
+from stores import SOAK, assert_whole, open_log, quick_folder
 
 NAMESPACES = ("default", "other")
 SESSIONS = ("a", "b ünï", "../c")
@@ -32,7 +31,8 @@ class StoreMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = Path(tempfile.mkdtemp(prefix="firsthand-machine-"))
+        self.temporary = quick_folder()
+        self.folder = Path(self.temporary.name)
         self.log = open_log(self.folder / "store", inline_max=300)
         self.model: list[tuple[str, str, str, bytes | None]] = []  # namespace, session, id, content (None: erased)
         self.heads: list[str] = []
@@ -45,7 +45,7 @@ class StoreMachine(RuleBasedStateMachine):
         assert verified.problems == ()
         assert_whole(self.log)
         self.log.close()
-        shutil.rmtree(self.folder)
+        self.temporary.cleanup()
 
     def positions(self, namespace: str, session: str) -> list[int]:
         return [at for at, one in enumerate(self.of(namespace), 1) if one[1] == session]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -20,7 +17,7 @@ from firsthand.index.follower import VectorFollower
 from firsthand.index.vector_check import check, deep_check
 from firsthand.index.vector_search import VectorSearch
 from firsthand.index.vector_texts import identity_of
-from stores import SOAK
+from stores import SOAK, quick_folder
 
 TEXTS = st.lists(st.sampled_from(["red", "blue", "boat", "car", "...", "sails", "Ann"]), max_size=4).map(" ".join)
 EMBEDDERS = {name: words_embedder(name, dimension) for name, dimension in (("first", 40), ("second", 64))}
@@ -35,8 +32,8 @@ class VectorsMachine(RuleBasedStateMachine):
 
     @initialize(texts_min=st.integers(1, 3))
     def begin(self, texts_min):
-        memory = Path("/dev/shm")
-        self.folder = Path(tempfile.mkdtemp(dir=memory if os.access(memory, os.W_OK) else None))
+        self.temporary = quick_folder()
+        self.folder = Path(self.temporary.name)
         self.log = with_vectors(self.folder / "store")
         self.texts: dict[int, str] = {}
         self.records: set[int] = set()  # of erasures: they are not erased
@@ -135,7 +132,7 @@ class VectorsMachine(RuleBasedStateMachine):
     def teardown(self):
         self.bounds.undo()
         self.log.close()
-        shutil.rmtree(self.folder)
+        self.temporary.cleanup()
 
 
 TestVectors = VectorsMachine.TestCase

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import tempfile
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
@@ -15,7 +14,7 @@ from firsthand.context.session_window import SessionWindow
 from firsthand.errors import FormatError
 from firsthand.formats.check import faults
 from firsthand.window import HISTORY, Budget
-from stores import SOAK
+from stores import SOAK, quick_folder
 
 LONG = "every word of this is one more to pay for, and /srv/app/file.py:17 too. "
 WORDS = st.sampled_from(["", " ", "\0", "\ud800", "never touch main", "a", LONG, LONG * 6, LONG * 40, "日" * 300])
@@ -215,7 +214,7 @@ def test_a_window_is_a_cache_over_the_log(drawn):
     composed again from the log as it was sent.
     """
     name, budget, pull, actions = drawn
-    with tempfile.TemporaryDirectory(dir=_quick()) as folder, Memory.open(Path(folder) / "store") as memory:
+    with quick_folder() as folder, Memory.open(Path(folder) / "store") as memory:
         run = Run(memory, name, budget, pull=pull)
         for action in actions:
             run.act(action)
@@ -233,8 +232,3 @@ def test_accesses_outlive_a_compaction(tmp_path):
         run.check()
         assert run.window.state.cycle > 0
         assert any(item.accesses for item in run.opened().state.items)
-
-
-def _quick() -> str | None:
-    """Name a folder in memory, where there is one: each example has a store of its own."""
-    return "/dev/shm" if Path("/dev/shm").is_dir() else None

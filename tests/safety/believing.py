@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from consolidate_worlds import by_lines
 from firsthand import Agent, Memory, Trust
@@ -16,6 +15,7 @@ from firsthand.agents.settings import Settings
 from firsthand.context.task_observer import observe
 from firsthand.context.task_state import TaskState
 from firsthand.ledger.consolidation import consolidate_in, consolidated_view
+from stores import quick_folder
 
 POINTER = re.compile(r"fh:\w+")  # whose signs may hold any number by chance
 OTHERS = ("the agent said: ", "message of agent ")
@@ -25,8 +25,7 @@ OTHERS = ("the agent said: ", "message of agent ")
 @contextmanager
 def opened() -> Iterator[Memory]:
     """Open a store in a folder of its own, in memory where there is one, and verify it at the end."""
-    within = "/dev/shm" if Path("/dev/shm").is_dir() else None
-    with TemporaryDirectory(dir=within) as folder, Memory.open(Path(folder) / "store", embedder="none") as memory:
+    with quick_folder() as folder, Memory.open(Path(folder) / "store", embedder="none") as memory:
         yield memory
         assert memory.verify().problems == ()
 
