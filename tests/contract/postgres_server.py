@@ -54,7 +54,7 @@ class PostgresServer:
 
     def __init__(self, programs: Path, *, sync_delay_us: int = 0, copy_of: Path | None = None, **settings: str) -> None:
         self._programs = programs
-        self.folder = Path(tempfile.mkdtemp(prefix="firsthand-pg-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="firsthand-pg-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
         self._data = self.folder / "data"
         self._user = "nobody" if os.geteuid() == 0 else None  # the server refuses to run as root
         if self._user:
