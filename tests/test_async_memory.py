@@ -124,7 +124,7 @@ def test_a_cancelled_await_takes_back_what_has_not_begun(store):
 
 
 def test_an_iterator_that_is_broken_off_lets_the_store_go(store):
-    """Of many events the first few may be read; the memory closes, and its threads end."""
+    """Of many events the first few may be read; the memory closes, more than once too, and its threads end."""
     before, memory = threading.active_count(), AsyncMemory(store, embedder="none")
 
     async def main():
@@ -136,6 +136,7 @@ def test_an_iterator_that_is_broken_off_lets_the_store_go(store):
                     break
             assert threading.active_count() - before <= 2
             assert len([event async for event in memory.events()]) == 200
+            await memory.close()
         with pytest.raises(StoreClosed, match="open it again"):
             await memory.head()
 

@@ -209,8 +209,7 @@ class AsyncSession(SessionCalls, SessionVerbs[Coroutine[Any, Any, Appended]], Aw
 class AsyncMemory(Verbs, Awaited[Memory]):
     """The memory of one namespace in one store: the verbs of `Memory`, awaited.
 
-    What `Memory` yields is an asynchronous iterator here; docs/async.md says what blocks, what a cancelled await
-    leaves behind, and how many threads there are. Safe to share between tasks, threads and event loops.
+    What `Memory` yields is an asynchronous iterator here. Safe to share between tasks, threads and event loops.
     """
 
     open_span = Pages(Memory.open_span)
@@ -223,6 +222,7 @@ class AsyncMemory(Verbs, Awaited[Memory]):
     rebuild = Verb(Memory.rebuild)
     follow = Verb(Memory.follow)
     stats = Verb(Memory.stats)
+    _closing: Future[Any] | None = None
 
     def __init__(
         self, path: str | os.PathLike[str] | None = None, *, namespace: str | None = None, **options: Any
@@ -248,11 +248,11 @@ class AsyncMemory(Verbs, Awaited[Memory]):
         await self.close()
 
     async def close(self) -> None:
-        """Let the store go, behind the calls made before."""
-        opened, threads = self._wire, self._wire.threads
-        closing = threads.submit(lambda: opened.target().close() if opened._target else None)  # noqa: SLF001
-        threads.close()
-        await asyncio.wrap_future(closing)
+        """Let the store go, behind the calls made before; a second time waits for the first."""
+        if self._closing is None:
+            self._closing = self._wire.threads.submit(lambda: getattr(self._wire._target, "close", int)())  # noqa: SLF001, PLW0108 - opened by then
+            self._wire.threads.close()
+        await asyncio.shield(asyncio.wrap_future(self._closing))
 
     def session(self, name: str | None = None, *, agent: str = "") -> AsyncSession:
         """Give a session to append to; a name that is new begins one, None makes a name.

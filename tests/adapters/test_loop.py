@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import shutil
 
 import pytest
 
-from firsthand import Kind, Memory
-from firsthand.adapters.loop import Loop
+from firsthand import AgentTools, Kind, Memory
+from firsthand.adapters.loop import Loop, Loops
 from firsthand.agents.faults import faults
+from firsthand.context.tools import TOOLS
 from firsthand.errors import StoreFailed
+from firsthand.formats.tool_definitions import Tool
 
 CHAT = [
     {"role": "user", "content": "The port is 5433."},
@@ -215,3 +218,64 @@ def test_of_too_many_messages_that_wait_the_oldest_go(tmp_path, monkeypatch):
     loop.sync(said[:3])
     loop.add(said[3:])
     assert (loop.unwritten, "the oldest go" in loop.faults[-1]) == (said[3:], True)
+
+
+def test_a_store_that_is_put_back_is_opened_anew(tmp_path):
+    """While the folder is gone messages wait, and no store is made in its place; those of its copy are recorded."""
+    store, copy = tmp_path / "store", tmp_path / "copy"
+    loop, said = made(store), turn(1)
+    loop.add(said[:1])
+    loop.add(said[1:2])
+    shutil.copytree(store, copy)
+    shutil.rmtree(store)
+    loop.add(said[2:3])
+    assert "cannot be reached" in loop.call("recall", {"query": "question"})
+    assert (loop.unwritten, (store / "firsthand.db").exists()) == (said[2:3], False)
+    shutil.rmtree(store)  # where the fault was kept
+    copy.rename(store)
+    loop.add(said[3:])
+    assert (loop.unwritten, loop.end() != "") == ([], True)
+    loop.close()
+    with Memory(store, namespace="shop", embedder="none") as memory:
+        assert memory.session("plain:s").messages() == said
+
+
+class Threads(Loops):
+    """The threads of a made framework."""
+
+    host = "plain"
+
+
+def test_more_threads_than_may_be_open(tmp_path, monkeypatch):
+    """What waits of any thread is recorded, faults of closed ones are said, and each gets its episode at the end."""
+    monkeypatch.setattr("firsthand.adapters.loop.THREADS_MAX", 2)
+    store, names = tmp_path / "store", [f"t{number}" for number in range(7)]
+    store.write_text("no folder")
+    threads = Threads(store, agent="ada", namespace="shop")
+    for name in names[:4]:
+        threads.loop(name).add(turn(name)[:1])
+    store.unlink()
+    for name in names:
+        threads.loop(name).compact(turn(name)[:3])
+    assert any("NotAStore" in fault for fault in threads.faults)
+    for name in names[:4]:
+        threads.loop(name).sync(turn(name))
+    threads.loop("t0").end()
+    threads.close()
+    with Memory(store, namespace="shop", embedder="none") as memory:
+        assert [memory.session(f"plain:{name}").messages() for name in names] == [
+            turn(name)[: 4 if name < "t4" else 3] for name in names
+        ]
+        assert len(AgentTools.of(memory, cwd="", agent="ada").episodes()) == 7
+        assert memory.verify().ok
+
+
+def test_a_tool_that_takes_the_place_of_one_of_the_memorys_is_counted(tmp_path):
+    """A framework's own ``task`` has its schema's tokens in the budget, and the memory's are not counted twice."""
+    own = Tool("task", "Start a sub-agent. " * 400, {"type": "object"})
+    said = [{"role": "user", "content": f"question {number}: " + "crate " * 100} for number in range(20)]
+    for name, tools, is_evicted in (("a", (), False), ("b", TOOLS * 9, False), ("c", (own,), True)):
+        loop = Loop(tmp_path / "store", host="plain", session=name, budget=4_000)
+        sent = loop.fit(said, tools=tools, system="")
+        loop.close()
+        assert ("evicted" in json.dumps(sent), loop.faults) == (is_evicted, [])

@@ -100,6 +100,20 @@ def test_str_replace(do):
         "The path /memories/n does not exist. Please provide a valid path."
     )
     assert refused(do, "str_replace", path="/memories", old_str="x", new_str="") == "The path /memories is not a file."
+    do("create", path="/memories/b", file_text="----")
+    assert do("str_replace", path="/memories/b", old_str="---", new_str="=").endswith("1\t=-")
+    assert "in lines: 1, 1, 1. Please" in refused(do, "str_replace", path="/memories/b", old_str="", new_str="x")
+
+
+def test_a_command_that_was_cut_short(do):
+    """The model is told which field is missing; the memory has no fault."""
+    for command, fields, missing in (
+        ("view", {}, "path"), ("create", {"path": "/memories/a"}, "file_text"), ("delete", {"path": 5}, "path"),
+        ("str_replace", {"path": "/memories/a"}, "old_str"), ("rename", {"old_path": "/memories/a"}, "new_path"),
+        ("insert", {"path": "/memories/a", "insert_line": 1}, "insert_text"),
+    ):  # fmt: skip
+        assert f"{command} needs the field {missing} of type str" in refused(do, command, **fields)
+    assert do.tool.loop.faults == []
 
 
 def test_insert(do):
@@ -151,7 +165,7 @@ def test_delete_and_rename(do, memory):
 def test_no_path_leaves_the_folder(do, path):
     """A path that climbs out, or begins elsewhere, is refused by every command."""
     for command, fields in COMMANDS.items():
-        assert refused(do, command, **{name: text or path for name, text in fields.items()}) == (
+        assert refused(do, command, **{name: text if text != "" else path for name, text in fields.items()}) == (
             f"Path {path} would escape /memories directory"
         )
     for other in ("/etc/passwd", "memories/a", "/memoriesx", ""):
@@ -180,7 +194,7 @@ def test_views_are_read_and_not_written(do, memory):
         session.append_messages([{"role": "user", "content": shown}])  # it comes back, and is no memory
         for command, fields in COMMANDS.items():
             if command != "view":
-                said = refused(do, command, **{field: text or path for field, text in fields.items()})
+                said = refused(do, command, **{field: text if text != "" else path for field, text in fields.items()})
                 assert said == f"{path} is a view of the memory and cannot be changed; write below /memories/notes"
     assert "is a view" in refused(do, "delete", path="/memories/episodes")
     assert "is a view" in refused(do, "create", path="/memories/episodes/mine.md", file_text="x")

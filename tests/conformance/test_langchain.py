@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("langchain.agents")
 
 from langchain.agents import create_agent
-from langchain.agents.middleware import SummarizationMiddleware
+from langchain.agents.middleware import AgentMiddleware, SummarizationMiddleware
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, convert_to_openai_messages
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -188,16 +188,44 @@ def test_it_composes_with_our_checkpointer_in_one_store(tmp_path):
     ]  # fmt: skip
 
 
+class Dated(AgentMiddleware):
+    """Puts the same message before those of each request, and no more than two of theirs behind it."""
+
+    def wrap_model_call(self, request, handler):
+        return handler(request.override(messages=[HumanMessage("It is Monday."), *request.messages[-2:]]))
+
+
 def test_a_run_of_no_thread_is_a_session_by_itself(tmp_path):
-    """A run without a thread is recorded under its first message, and its episode is written when it ends."""
-    model = ScriptedModel(answer=lambda *_: AIMessage("Done."))
+    """A run without a thread is one session whatever its list begins with, and its episode is written at its end."""
+    replies = iter([AIMessage("", tool_calls=[call_of("read_page", {"page": 1})]), AIMessage("Done."), AIMessage("No")])
+    model = ScriptedModel(answer=lambda *_: next(replies))
     with FirsthandMiddleware(tmp_path / "s", agent="ada") as ours:
-        agent = create_agent(model, [], middleware=[ours])
+        agent = create_agent(model, [read], middleware=[Dated(), ours])
         for text in ("Ship the blue crate.", "Ship the red crate."):
-            agent.invoke({"messages": [("user", text)]})
+            assert [*agent.invoke({"messages": [("user", text)]})] == ["messages"]
+        assert "evicted" not in "".join(message.text for message in model.sent[-1])
         with Memory(tmp_path / "s", create=False) as memory:
             assert len([*memory.agent("ada").own(Kind.EPISODE)]) == 2
             assert len({event.session for event in memory.events(kind=Kind.USER_MESSAGE)}) == 2
+
+
+def test_a_tool_of_the_agents_own_takes_the_place_of_the_memorys(tmp_path):
+    """A tool named ``task`` is called, whose result is the model's; the memory's other tools are answered."""
+    asked = []
+
+    @tool
+    def task(description: str) -> str:
+        """Start a sub-agent."""
+        asked.append(description)
+        return "counted"
+
+    calls = [call_of("task", {"description": "count"}), call_of("recall", {"query": "crate"}, 2)]
+    replies = iter([AIMessage("", tool_calls=calls), AIMessage("Done.")])
+    model = ScriptedModel(answer=lambda *_: next(replies))
+    with FirsthandMiddleware(tmp_path / "s", agent="ada") as ours:
+        state = create_agent(model, [task], middleware=[ours]).invoke({"messages": [("user", "How many crates?")]})
+    texts = [message.text for message in state["messages"] if message.type == "tool"]
+    assert (asked, texts[0], "answer of recall" in texts[1], ours.faults) == (["count"], "counted", True, [])
 
 
 @pytest.mark.parametrize("is_shared", [True, False])
@@ -236,24 +264,6 @@ def test_an_agent_inside_a_tool_has_a_session_of_its_own(tmp_path, is_shared):
         assert [*sessions.values()] == [[f"Research question {turn}"] for turn in range(3)]
         assert len([*memory.agent("ada" if is_shared else "bob").own(Kind.EPISODE)]) >= 3
         assert memory.verify().ok
-
-
-def test_more_threads_than_may_be_open(tmp_path, monkeypatch):
-    """A thread that was closed for others goes on in its own session, and each gets its episode when it is ended."""
-    monkeypatch.setattr("firsthand.adapters.loop.THREADS_MAX", 2)
-    saver = InMemorySaver()
-    with FirsthandMiddleware(tmp_path / "s", agent="ada") as ours:
-        for turn in range(2):
-            for thread in ("red", "blue", "green"):
-                talk(
-                    None, [AIMessage("Done.")], [f"{thread} {turn}"], middleware=ours, thread=thread, checkpointer=saver
-                )
-        assert (ours.end("red") != "", ours.faults) == (True, [])
-    with Memory(tmp_path / "s", create=False) as memory:
-        texts = [[event.text for event in memory.events(f"langchain:{thread}", kind=Kind.USER_MESSAGE)]
-                 for thread in ("red", "blue", "green")]  # fmt: skip
-        assert texts == [[f"{thread} {turn}" for turn in range(2)] for thread in ("red", "blue", "green")]
-        assert len([*memory.agent("ada").own(Kind.EPISODE)]) == 2
 
 
 def test_the_example_of_langgraph_runs(tmp_path):

@@ -62,6 +62,7 @@ class MemoryFiles:
         Raises:
             _Refused: it was not done.
         """
+        _check_fields(command)
         for _ in range(TRIES_MAX):
             try:
                 done: str = getattr(self, f"_{command.command}")(self._files(), command)
@@ -117,22 +118,22 @@ class MemoryFiles:
 
     def _str_replace(self, files: _Files, command: Any) -> str:
         path, text = self._read(files, command.path)
-        places, start = [], text.find(command.old_str)
-        while start >= 0 and command.old_str:
-            places.append(text.count("\n", 0, start) + 1)
-            start = text.find(command.old_str, start + 1)
-        if not places:
+        count, starts = text.count(command.old_str), [text.find(command.old_str)]
+        while starts[-1] >= 0:
+            starts.append(text.find(command.old_str, starts[-1] + 1))
+        lines = [text.count("\n", 0, start) + 1 for start in starts[:-1]]
+        if not count:
             raise _Refused(
                 f"No replacement was performed, old_str `{command.old_str}` did not appear verbatim in {command.path}."
             )
-        if len(places) > 1:
+        if count > 1:
             raise _Refused(
                 f"No replacement was performed. Multiple occurrences of old_str `{command.old_str}` in lines: "
-                f"{', '.join(map(str, places))}. Please ensure it is unique"
+                f"{', '.join(map(str, lines))}. Please ensure it is unique"
             )
         changed = text.replace(command.old_str, command.new_str or "", 1)
         self._write(files, path, changed)
-        snippet = _numbered(changed.split("\n"), places[0] - AROUND, places[0] + AROUND)
+        snippet = _numbered(changed.split("\n"), lines[0] - AROUND, lines[0] + AROUND)
         return (
             "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n" + snippet
         )
@@ -256,6 +257,18 @@ class MemoryFiles:
         tools = AgentTools(self._agent)
         text = tools.preamble() if path == PREAMBLE else tools.episode(posixpath.basename(path).removesuffix(".md"))
         return "\n".join(line for line in str(text).split("\n") if not line.startswith(("<<firsthand ", "<<end ")))
+
+
+def _check_fields(command: Any) -> None:
+    """Refuse a command that lacks a field, as one does that was cut short; ``new_str`` may be left out."""
+    for name, field in getattr(type(command), "model_fields", {}).items():
+        content, sort = getattr(command, name, None), field.annotation
+        is_left_out = content is None and name == "new_str"
+        if sort in {str, int} and not is_left_out and not isinstance(content, sort):
+            raise _Refused(
+                f"{command.command} needs the field {name} of type {sort.__name__}; got {content!r:.60}. "
+                "Nothing was done: send the whole command again."
+            )
 
 
 def _checked(path: str) -> str:

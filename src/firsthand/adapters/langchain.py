@@ -2,21 +2,25 @@
 
     agent = create_agent(model, tools, middleware=[FirsthandMiddleware("notes", agent="ada")], checkpointer=saver)
 
+    before_agent      a name for a run that belongs to no thread
     wrap_model_call   the messages under the budget: what left stands in markers; the preamble in the system
                       message, what the user's message brings up at the end; then the reply into the log
     wrap_tool_call    recall, expand, task and decide; the result of another tool into the log
     after_agent       what is left; the episode, where the run belongs to no thread
 
-The invariant: the state of the graph is never changed, so it composes with any checkpointer; a message that the
-window shows whole is the very object that came. Nothing here raises for a fault of Firsthand's (`adapters.loop`).
+The invariant: the messages of the graph are never changed, so it composes with any checkpointer; a message that the
+window shows whole is the very object that came. A tool of the agent's own that is named as one of the memory's takes
+its place. Nothing here raises for a fault of Firsthand's (`adapters.loop`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
+from langchain.agents import AgentState
 from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware.types import PrivateStateAttr
 from langchain_core.messages import (
     AIMessage,
     SystemMessage,
@@ -28,10 +32,11 @@ from langchain_core.tools import StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.config import get_config
 
-from firsthand.adapters.chat_messages import OWN, matched
+from firsthand.adapters.chat_messages import matched
 from firsthand.adapters.loop import Loop, Loops
 from firsthand.context.tools import TOOLS
 from firsthand.errors import InvalidArgument
+from firsthand.event import IdMaker
 from firsthand.formats.tool_definitions import Tool
 
 HOST = "langchain"
@@ -39,11 +44,18 @@ HOST = "langchain"
 Dicts = list[dict[str, Any]]
 
 
+class _State(AgentState):
+    """The state of an agent, with the name of a run that belongs to no thread; the caller is not given it."""
+
+    firsthand_run: Annotated[str, PrivateStateAttr]
+
+
 class FirsthandMiddleware(Loops, AgentMiddleware):
     """A lossless window, recall and capture for the agents of `create_agent`; each thread is a session."""
 
     host = HOST
     tools: Any = ()
+    state_schema: Any = _State
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         """Say whose memory it is; arguments as for `Loops`."""
@@ -52,16 +64,20 @@ class FirsthandMiddleware(Loops, AgentMiddleware):
 
     # the hooks ---------------------------------------------------------------------------------------
 
+    def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:  # noqa: ARG002 - LangChain's signature
+        """Name a run of no thread, whatever messages it is sent; one that goes on has its name."""
+        return {_RUN: IdMaker()().lower()} if _is_run() and _RUN not in state else None
+
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Call the model with the messages under the budget, and record its reply."""
-        loop = self.loop(_thread(request.messages))
+        loop = self.loop(_thread(request.state))
         response = handler(loop.guarded("window", lambda loop: self._fitted(loop, request), request))
         _record(loop, _replies(response))
         return response
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Do what `wrap_model_call` does."""
-        loop = self.loop(_thread(request.messages))
+        loop = self.loop(_thread(request.state))
         fitted = await loop.awaited.guarded("window", lambda loop: self._fitted(loop, request), request)
         response = await handler(fitted)
         await loop.awaited.run(lambda loop: _record(loop, _replies(response)))
@@ -69,29 +85,27 @@ class FirsthandMiddleware(Loops, AgentMiddleware):
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Answer a tool of the memory; of any other one record the result."""
-        loop = self.loop(_thread(request.state["messages"]))
-        call = request.tool_call
-        result = _answer(loop, call) if call["name"] in OWN else handler(request)
+        loop, call = self.loop(_thread(request.state)), request.tool_call
+        result = _answer(loop, call) if request.tool in self.tools else handler(request)
         _record(loop, _alone(request, result))
         return result
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Do what `wrap_tool_call` does."""
-        loop = self.loop(_thread(request.state["messages"]))
-        call, is_own = request.tool_call, request.tool_call["name"] in OWN
+        loop, call = self.loop(_thread(request.state)), request.tool_call
+        is_own = request.tool in self.tools
         result = await (loop.awaited.run(lambda loop: _answer(loop, call)) if is_own else handler(request))
         await loop.awaited.run(lambda loop: _record(loop, _alone(request, result)))
         return result
 
     def after_agent(self, state: Any, runtime: Any) -> None:  # noqa: ARG002 - LangChain's signature
         """Record what a tool gave at last; write the episode of a run by itself."""
-        messages = state["messages"]
-        self._finish(self.loop(_thread(messages)), _is_run(), messages)
+        self._finish(self.loop(_thread(state)), _is_run(), state["messages"])
 
     async def aafter_agent(self, state: Any, runtime: Any) -> None:  # noqa: ARG002 - LangChain's signature
         """Do what `after_agent` does."""
         messages, is_run = state["messages"], _is_run()
-        await self.loop(_thread(messages)).awaited.run(lambda loop: self._finish(loop, is_run, messages))
+        await self.loop(_thread(state)).awaited.run(lambda loop: self._finish(loop, is_run, messages))
 
     def _finish(self, loop: Loop, is_run: bool, messages: Sequence[Any]) -> None:
         if messages and isinstance(messages[-1], ToolMessage):  # a tool whose result is the run's
@@ -115,19 +129,19 @@ class FirsthandMiddleware(Loops, AgentMiddleware):
         return request.override(messages=fitted, system_message=_joined(request.system_message, loop.opening()))
 
 
-_RUN = "run-"
+_RUN = "firsthand_run"  # of the state
 _TEXTS = ("text", "refusal")
 
 
-def _thread(messages: Sequence[Any]) -> str:
-    """Name the thread that a hook is called in, or a run by its first message.
+def _thread(state: Mapping[str, Any]) -> str:
+    """Name the thread that a hook is called in, or the run.
 
     A run of no thread is `run-ID`. A run inside another one has its thread, and a list of its own: `THREAD/run-ID`.
     """
     thread = _configurable().get("thread_id")
     if not _is_run():
         return str(thread)
-    run = f"{_RUN}{messages[0].id if messages else 'empty'}"
+    run = f"run-{state.get(_RUN) or IdMaker()().lower()}"  # without a name: one that another middleware took away
     return f"{thread}/{run}" if thread else run
 
 

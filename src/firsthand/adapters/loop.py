@@ -19,6 +19,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from typing import Any, Self, TypeVar
 
@@ -29,18 +30,21 @@ from firsthand.agents.hosted_session import Brought, HostedSession
 from firsthand.async_memory import Asked, Awaited, Threads
 from firsthand.context.session_window import SessionWindow
 from firsthand.context.tools import TOOLS
-from firsthand.errors import AppendError, FormatError, StoreReadOnly
+from firsthand.errors import AppendError, FormatError, StoreClosed, StoreFailed, StoreReadOnly
 from firsthand.formats import OPENAI_CHAT
 from firsthand.formats.tool_definitions import Tool, schemas
 from firsthand.memory_verbs import Verb
 from firsthand.session import Session
 from firsthand.tokens import CounterOrName
 from firsthand.unasked import volunteer
+from firsthand.value import replace
 
 BUDGET = Budget(100_000)
 UNREACHABLE = "the memory cannot be reached now; go on without it"
 UNWRITTEN_MAX = 10_000
 THREADS_MAX = 64  # sessions of `Loops` that are open at a time; any other one is opened again when it goes on
+WAITING_THREADS_MAX = 1_000  # that stay open beside these because something of them waits for the store
+FAULTS_MAX = 100  # of closed sessions, that `Loops` still tells
 _T = TypeVar("_T")
 
 
@@ -57,6 +61,7 @@ class Loop(Guard):
     Attributes:
         faults: what went wrong so far, each once, in sentences.
         recalled: how many events the newest `prompt` brought up.
+        is_ended: nothing happened since its episode was written.
     """
 
     def __init__(
@@ -90,12 +95,13 @@ class Loop(Guard):
         self.store, self.agent, self.host, self.session = store, agent or host, host, session
         self.namespace = environment.default_namespace() if namespace is None else namespace
         self.budget, self.format, self.counter, self.records = budget, format, counter, records
-        self.across, self.recalled = across, 0
+        self.across, self.recalled, self.is_ended = across, 0, True
         self._waiting: list[_Waiting] = []
         self._memory: Memory | None = None
         self._hosted: HostedSession | None = None
         self._window: SessionWindow | None = None
         self._preamble = ""
+        self._was_open = False
         self._compacts = False  # what is in the window need not be in the framework's list
 
     @property
@@ -107,6 +113,11 @@ class Loop(Guard):
     def unwritten(self) -> list[Any]:
         """The messages of what could not be recorded yet, in order; of lists all."""
         return [message for waiting in self._waiting for message in waiting.messages]
+
+    @property
+    def waits(self) -> bool:
+        """Whether something could not be recorded yet."""
+        return bool(self._waiting)
 
     @cached_property
     def awaited(self) -> AsyncLoop:
@@ -138,8 +149,12 @@ class Loop(Guard):
     def _record(self, messages: Sequence[Any], *, is_list: bool) -> None:
         with self._lock:
             self._wait(messages, is_list=is_list)
-            self._safely("record", self._flush, None)
+            self.flush()
             self._limit()
+
+    def flush(self) -> None:
+        """Record what waits, if the store takes it."""
+        self._safely("record", self._flush, None)
 
     def say(self, role: str, text: str) -> None:
         """Append a text that ``user``, ``assistant`` or ``system`` said."""
@@ -186,7 +201,7 @@ class Loop(Guard):
         """Give the list for a call of the model: under the budget, with what the user's newest message brings up.
 
         Args:
-            tools: the framework's own; the memory's among them are left out.
+            tools: the framework's own; the memory's among them are left out, which is not one that only has its name.
             system: the system prompt, where it is no message.
         """
         with self._lock:
@@ -194,7 +209,11 @@ class Loop(Guard):
             if brought in map(text_of, messages):  # already
                 brought = ""
             parts = {"preamble": self.opening(), "recall": brought}
-            own = schemas([tool for tool in tools if tool.name not in OWN], self.format)
+            ours = {(tool.name, tool.description) for tool in TOOLS}
+            theirs = [tool for tool in tools if (tool.name, tool.description) not in ours]
+            own = schemas(
+                [replace(tool, name=f"own_{tool.name}") if tool.name in OWN else tool for tool in theirs], self.format
+            )
             sent = self.compact(messages, tools=own, system=system, contributions=parts)
             if brought and sent == [*messages]:  # no window was made, so nothing stands in its tail
                 sent.append({"role": "user", "content": brought})
@@ -243,7 +262,9 @@ class Loop(Guard):
 
         def ended() -> str:
             self._flush()
-            return self._host().end()
+            name = self._host().end()
+            self.is_ended = True
+            return name
 
         return self._safely("episode", ended, "")
 
@@ -273,7 +294,9 @@ class Loop(Guard):
         if isinstance(self.store, Memory):
             return self.store
         try:
-            return Memory(self.store, namespace=self.namespace)
+            memory = Memory(self.store, namespace=self.namespace, create=not self._was_open)
+            self._was_open = True
+            return memory
         except StoreReadOnly as error:  # what can be read is, and that nothing is kept is said
             self._tell("record", error)
             return Memory(self.store, namespace=self.namespace, read_only=True, create=False)
@@ -291,6 +314,7 @@ class Loop(Guard):
 
     def _wait(self, messages: Sequence[Any], *, is_list: bool) -> None:
         """Put a list, or new messages, behind what waits; a list that has all of the newest one takes its place."""
+        self.is_ended = False
         if not is_list:
             if not self._waiting or self._waiting[-1].is_list:
                 self._waiting.append(_Waiting([], is_list=False))
@@ -312,6 +336,10 @@ class Loop(Guard):
             if len(oldest.messages) > over:
                 self._waiting.insert(0, _Waiting(oldest.messages[over:], is_list=oldest.is_list))
             over -= len(oldest.messages)
+
+    def missing(self) -> None:
+        """Say that what waits will never be recorded."""
+        self._tell("record", f"{len(self.unwritten):,} messages are missing: too many sessions wait for the store")
 
     def _flush(self) -> None:
         """Record what waits, in order."""
@@ -351,12 +379,23 @@ class Loop(Guard):
     def _safely(self, where: str, part: Callable[[], _T], otherwise: _T, *, rests: bool = True) -> _T:
         with self._lock:
             before = self.failures
-            answer = super()._safely(where, part, otherwise, rests=rests)
+            answer = super()._safely(where, lambda: self._on_open(part), otherwise, rests=rests)
             if self.failures > before:
                 self._window = None  # what it had read may be half of the truth: read anew
             for fault in self._hosted.faults if self._hosted is not None else ():
                 self._log(fault)  # what it survived by itself is kept for `doctor` already
             return answer
+
+    def _on_open(self, part: Callable[[], _T]) -> _T:
+        """Do a part; after it a handle that takes no more is let go, so that the next one opens what is there then."""
+        try:
+            return part()
+        except (StoreClosed, StoreFailed):
+            self.close()
+            raise
+
+
+_Key = tuple[str | None, str]  # of a thread: its namespace, None for that of all, and its name
 
 
 class AsyncLoop(Awaited[Loop]):
@@ -394,7 +433,11 @@ class Loops:
         self._options: dict[str, Any] = {"budget": BUDGET, **options, "store": store, "host": self.host}
         Loop(session="", **self._options)  # which refuses what is no option
         self._lock = threading.RLock()
-        self._loops: OrderedDict[tuple[str | None, str], Loop] = OrderedDict()
+        self._loops: OrderedDict[_Key, Loop] = OrderedDict()
+        self._left: dict[_Key, None] = {}  # threads that were closed for others, and have no episode
+        self._faults: list[str] = []  # of threads that were closed
+        self._worker = ThreadPoolExecutor(1, "firsthand-threads")  # closes them
+        self._flushed: Future[None] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -404,29 +447,65 @@ class Loops:
 
     def loop(self, thread: str, namespace: str | None = None) -> Loop:
         """Give the session of a thread, in the namespace of all or another one."""
-        options = self._options if namespace is None else self._options | {"namespace": namespace}
+        key = namespace, thread
         with self._lock:
-            if (namespace, thread) not in self._loops:
-                self._loops[namespace, thread] = Loop(session=thread, **options)
-            self._loops.move_to_end((namespace, thread))
+            if key not in self._loops:
+                self._left.pop(key, None)
+                self._loops[key] = self._new(key)
+            self._loops.move_to_end(key)
             if len(self._loops) > THREADS_MAX:
-                self._loops.popitem(last=False)[1].close()
-            return self._loops[namespace, thread]
+                self._let_go()
+            return self._loops[key]
+
+    def _new(self, key: _Key) -> Loop:
+        namespace, thread = key
+        return Loop(session=thread, **self._options | ({} if namespace is None else {"namespace": namespace}))
+
+    def _let_go(self) -> None:
+        """Close the thread that rested longest, and write the episode of one that was closed long ago.
+
+        A thread of which something waits for the store stays, and one of them tries again.
+        """
+        *others, _ = self._loops
+        waiting = [key for key in others if self._loops[key].waits]
+        if waiting and (self._flushed is None or self._flushed.done()):
+            self._flushed = self._worker.submit(self._loops[waiting[0]].flush)
+        key = next((key for key in others if key not in waiting), None)
+        if key is None and len(waiting) > WAITING_THREADS_MAX:
+            key = waiting[0]
+            self._loops[key].missing()
+        if key is None:
+            return
+        loop = self._loops.pop(key)
+        self._worker.submit(self._close, loop)
+        self._left |= {} if loop.is_ended else {key: None}
+        if len(self._left) > THREADS_MAX:
+            del self._left[oldest := next(iter(self._left))]
+            self._worker.submit(self._close, self._new(oldest), ends=True)
+
+    def _close(self, loop: Loop, *, ends: bool = False) -> None:
+        if ends:
+            loop.end()
+        loop.close()
+        with self._lock:
+            self._faults = [*dict.fromkeys([*self._faults, *loop.faults])][-FAULTS_MAX:]
 
     @property
     def faults(self) -> list[str]:
-        """What went wrong so far in the threads that are open, in sentences."""
+        """What went wrong so far, in sentences; of threads that were closed the newest."""
         with self._lock:
-            return list(dict.fromkeys(fault for loop in self._loops.values() for fault in loop.faults))
+            own = (fault for loop in self._loops.values() for fault in loop.faults)
+            return list(dict.fromkeys([*self._faults, *own]))
 
     def end(self, thread: str) -> str:
         """End a thread: write its episode, and give its name, empty without one."""
         return self.loop(thread).end()
 
     def close(self) -> None:
-        """End every thread that is open, and let the store go."""
+        """End every thread that has no episode yet, and let the store go."""
         with self._lock:
-            loops, self._loops = self._loops, OrderedDict()
-        for loop in loops.values():
-            loop.end()
-            loop.close()
+            loops, self._loops = [*self._loops.values(), *map(self._new, self._left)], OrderedDict()
+            self._left = {}
+        for loop in loops:
+            self._close(loop, ends=True)
+        self._worker.submit(int).result()  # behind what was closed before
