@@ -114,6 +114,8 @@ BEHIND, REPLACES, STANDS_FOR = "behind", "replaces", "stands_for"
 """The facts in an event's meta which say that its message came into the middle of the caller's list: the event that it
 stands behind (empty for the beginning); the first event of the one message that it was rewritten from, which the window
 no longer shows; or the pointer of the run that it was given in place of."""
+LIST = "list"
+"""The fact in an event's meta which names the list that it belongs to, where callers give several of one session."""
 
 
 class Trust(_NumberedWord):

@@ -24,6 +24,7 @@ from typing import Any
 
 from firsthand import moment
 from firsthand.context.alignment import INSTEAD, Pair, aligned
+from firsthand.context.session_lists import stretches
 from firsthand.context.session_log import SessionLog, append_drafts, drafts_of
 from firsthand.errors import Erased, FormatError, StoreDamaged
 from firsthand.event import BEHIND, PART, REPLACES, STANDS_FOR, Draft, Event, IdMaker, Kind, Trust
@@ -275,11 +276,13 @@ def _noted_on(draft: Draft, meta: Mapping[str, Any], turn: int, name: str) -> Dr
     return replace(noted, kind=Kind.SUMMARY, trust=Trust.AGENT) if summarises else noted
 
 
-def known(reader: LogReader, namespace: str, session: str, format: str | None) -> list[Known]:  # noqa: A002
-    """Give a session's messages of a format, in the order of the caller's list; None takes all that have one."""
+def known(
+    reader: LogReader, namespace: str, session: str, format: str | None, list_name: str = ""  # noqa: A002
+) -> list[Known]:  # fmt: skip
+    """Give a list's messages of a format, in the order of the caller; None takes all that have one."""
     order: list[Known | None] = []  # None where a message was replaced
     last_ids: dict[str, int] = {}
-    for each, event in _messages(reader, namespace, session, format):
+    for each, event in _messages(reader, namespace, session, format, list_name):
         if event is None or BEHIND not in event.meta:
             last_ids[each.last] = len(order)
             order.append(each)
@@ -293,7 +296,7 @@ def known(reader: LogReader, namespace: str, session: str, format: str | None) -
 
 
 def _messages(
-    reader: LogReader, namespace: str, session: str, format: str | None  # noqa: A002
+    reader: LogReader, namespace: str, session: str, format: str | None, list_name: str  # noqa: A002
 ) -> Iterator[tuple[Known, Event | None]]:  # fmt: skip
     """Yield messages with their first event, in order of the log; None for one that is damaged."""
     lost: list[int] = []
@@ -304,7 +307,10 @@ def _messages(
 
     begun: Event | None = None
     end: Event | None = None
+    parts = [*stretches(reader, namespace, list_name)]
     for event in reader.events(namespace, session=session, damaged=damaged):
+        if not any(part.has(event) for part in parts):
+            continue
         belongs = begun is not None and event.part > 0 and event.position - event.part == begun.position
         if not belongs and begun is not None and end is not None:
             yield _noted(reader, begun, end), begun

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from firsthand import pointer
 from firsthand.context import short_text, task_observer, task_state
 from firsthand.context.receipt import Receipt, from_json
+from firsthand.context.session_lists import name_of, stretches
 from firsthand.errors import FormatError, PointerError, StoreDamaged
 from firsthand.event import BEHIND, INJECTED, PART, REPLACES, Event, Kind, to_text
 from firsthand.log.engine import LogReader
@@ -57,6 +58,7 @@ class Fold:
 
     Args:
         shed: called when a long session is read for the first time and has outgrown the window.
+        list_name: of the list that the window is of.
     """
 
     def __init__(
@@ -67,8 +69,10 @@ class Fold:
         budget: Budget,
         counter: TokenCounter,
         shed: Callable[[Fold], None],
+        list_name: str = "",
     ) -> None:
         self.reader, self.namespace, self.session = reader, namespace, session
+        self._name = self._reads = list_name  # of the list; of the one whose events are read now
         self.budget, self.counter, self._shed = budget, counter, shed
         self.faults: dict[int, str] = {}
         self.own: set[str] = set()  # first events of messages that this handle appended and has not read yet
@@ -114,11 +118,17 @@ class Fold:
 
     def open(self, *, at: int | None = None) -> None:
         """Begin at the session's last receipt, and read on to its end, or to a position."""
-        before = None if at is None else at + 1
-        last = self._receipt_before(before)
-        while last is not None and not self._begin_at(last):
-            last = self._receipt_before(last.position)  # what that one knew of has to be compacted again
-        self.follow(before=before)
+        parts: list[tuple[str, int | None]] = []
+        for part in stretches(self.reader, self.namespace, self._name):
+            before = at + 1 if at is not None and not parts else part.before
+            parts.append((part.name, before))
+            last = self._receipt_before(part.name, before)
+            while last is not None and not self._begin_at(last):
+                last = self._receipt_before(part.name, last.position)  # what that one knew of is compacted again
+            if last is not None:
+                break
+        for self._reads, before in reversed(parts):
+            self.follow(before=before)
         self._is_open = True
 
     def open_anew(self) -> None:
@@ -126,8 +136,12 @@ class Fold:
         self._clear()
         self.open()
 
-    def _receipt_before(self, before: int | None) -> Event | None:
-        return self.reader.latest(self.namespace, self.session, Kind.RECEIPT, before=before, damaged=self.tell)
+    def _receipt_before(self, name: str, before: int | None) -> Event | None:
+        while True:
+            event = self.reader.latest(self.namespace, self.session, Kind.RECEIPT, before=before, damaged=self.tell)
+            if event is None or name_of(event) == name:
+                return event
+            before = event.position
 
     def follow(self, *, before: int | None = None) -> list[Event]:
         """Take in what was appended since."""
@@ -142,7 +156,7 @@ class Fold:
         )
         for number, event in enumerate(events, 1):
             self._take(event)
-            if number <= FAR_EVENTS:
+            if number <= FAR_EVENTS and name_of(event) == self._reads:
                 new.append(event)
             elif number % FAR_EVENTS == 0:
                 self._shed(self)
@@ -190,7 +204,7 @@ class Fold:
             self._is_stale = True
             self.task, self.noted = (task_observer.observe(state, event) for state in (self.task, self.noted))
             return
-        if event.kind is Kind.ANATOMY or event.erased:
+        if event.kind is Kind.ANATOMY or event.erased or name_of(event) != self._reads:
             return
         if event.kind is Kind.RECEIPT:
             if event.id != self.receipt_event:  # another process compacted this session

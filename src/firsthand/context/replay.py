@@ -14,6 +14,7 @@ from typing import Any
 from firsthand import tokens
 from firsthand.context.anatomy import Anatomy, from_event
 from firsthand.context.anatomy_diff import Difference, diff
+from firsthand.context.session_lists import name_of
 from firsthand.context.tools import TOOLS
 from firsthand.event import Event, Kind
 from firsthand.formats import canonical
@@ -58,7 +59,7 @@ def replay(space: Space, event: Event, counter: TokenCounter | None = None) -> R
     )
     budget = Budget(anatomy.budget_tokens, item_share=float(event.meta.get("item_share", 0.25)))
     reader = space.log.reader
-    fold = Fold(reader, space.namespace, event.session, budget, counter, lambda _: None)
+    fold = Fold(reader, space.namespace, event.session, budget, counter, lambda _: None, name_of(event))
     fold.open(at=event.position - 1)
     offered = event.meta.get("pull", ())
     pull = [tool for tool in TOOLS if tool.name in offered]

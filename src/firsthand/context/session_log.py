@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from firsthand import event, fence, formats, moment
-from firsthand.event import INJECTED, ByteSource, Draft, Event, Kind, Trust
+from firsthand.context.session_lists import stretches
+from firsthand.event import INJECTED, LIST, ByteSource, Draft, Event, Kind, Trust
 from firsthand.formats.parts import OPEN_CALLS_MAX, Calls
 from firsthand.log.prepare import BATCH_EVENTS_MAX, check_name
 from firsthand.log.results import Appended
@@ -87,15 +88,30 @@ class SessionVerbs(ABC, Generic[T]):
 
 
 class SessionLog(SessionVerbs[Appended]):
-    """The events of one session. The session begins with its first event."""
+    """The events of one session. The session begins with its first event.
+
+    Attributes:
+        list_name: of the list that what is appended here belongs to (`session_lists`).
+    """
 
     def __init__(self, space: Space, name: str, agent: str) -> None:
         super().__init__(name, agent)
         self.space = space
         self.calls: Calls = {}
+        self.list_name = ""
 
     def _append(self, draft: Draft) -> Appended:
-        return self.space.append([draft], session=self.name)[0]
+        return self.append_drafts([draft])[0]
+
+    def append_drafts(self, drafts: Sequence[Draft], expected_position: int | None = None) -> list[Appended]:
+        """Append drafts in one transaction, as events of the list.
+
+        Raises:
+            StaleExpectation: the session does not end at ``expected_position``.
+        """
+        if self.list_name:
+            drafts = [replace(draft, meta={**draft.meta, LIST: self.list_name}) for draft in drafts]
+        return [*self.space.append(drafts, session=self.name, expected_position=expected_position)]
 
     def append_messages(
         self,
@@ -130,16 +146,31 @@ class SessionLog(SessionVerbs[Appended]):
         """
         if format is not None:
             formats.named(format)
-        reader = self.space.log.reader
         return [
-            json.loads(reader.source_of(event).decode("utf-8", "surrogatepass"))
+            self.message(event)
             for event in self.events()
             if event.part == 0 and event.meta.get("format") and format in {None, event.meta["format"]}
         ]
 
+    def message(self, event: Event) -> dict[str, Any]:
+        """Give the message back that an event is the first part of."""
+        message: dict[str, Any] = json.loads(self.space.log.reader.source_of(event).decode("utf-8", "surrogatepass"))
+        return message
+
     def events(self, *, after: int = 0, limit: int | None = None, newest_first: bool = False) -> Iterator[Event]:
         """Yield the session's events in order."""
         return self.space.events(self.name, after=after, limit=limit, newest_first=newest_first)
+
+    def listed(self, *, after: int = 0) -> Iterator[Event]:
+        """Yield the events of the list and of those that it goes on from, the newest first."""
+        reader, namespace = self.space.log.reader, self.space.namespace
+        for part in stretches(reader, namespace, self.list_name):
+            events = reader.events(
+                namespace, session=self.name, after=max(after, part.after), before=part.before, newest_first=True
+            )
+            yield from filter(part.has, events)
+            if part.after <= after:
+                return
 
 
 def drafts_of(
@@ -179,7 +210,7 @@ def append_drafts(
         groups[-1] += drafts
     appended: list[Appended] = []
     for group in filter(None, groups):
-        appended += session.space.append(group, session=session.name, expected_position=through)
+        appended += session.append_drafts(group, through)
         through = None if through is None else appended[-1].position
     each = iter(appended)
     return [[next(each) for _ in drafts] for drafts in messages]

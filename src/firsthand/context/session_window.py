@@ -91,7 +91,7 @@ class SessionWindow:
         first = (named(counter) if isinstance(counter, str) else counter) or counter_of(
             format or self._format_of_first()
         )
-        self._fold = Fold(space.log.reader, space.namespace, session.name, size, first, self._shed)
+        self._fold = Fold(space.log.reader, space.namespace, session.name, size, first, self._shed, session.list_name)
         self._left: list[Left] = []
         self._given: caller_list.CallerList | None = None
         self._surplus = 0  # how many tokens fewer the last request had than it was counted at
@@ -212,7 +212,8 @@ class SessionWindow:
         """Append what is new in a list, if the session is still as it was read."""
         through, given = self._fold.through, self._given
         if given is None:
-            known = caller_list.known(self._fold.reader, self._space.namespace, self._session.name, self._format)
+            session, reader = self._session, self._fold.reader
+            known = caller_list.known(reader, self._space.namespace, session.name, self._format, session.list_name)
             given = caller_list.CallerList(known)
         changes = given.changes(plain, objects, anew=anew)
         self._given = None  # until what is new of it stands in the log
@@ -322,7 +323,7 @@ class SessionWindow:
             changed = tasks.to_json(tasks.changed(self._fold.task, **fields))
             draft = Draft(Kind.TASK_STATE, changed, tasks.MEDIA, origin="firsthand", trust=Trust.TRUSTED)
             # a version must have seen all events before it
-            self._space.append([draft], session=self._session.name, expected_position=self._fold.through or None)
+            self._session.append_drafts([draft], self._fold.through or None)
 
         self._written(set_fields, "its task state was set")
         self._follow()
@@ -418,7 +419,7 @@ class SessionWindow:
 
     def _write(self, drafts: Sequence[Draft], made: Compacted | None) -> None:
         """Append receipt, task state and anatomy in one transaction, if the session is still as it was read."""
-        appended = self._space.append(drafts, session=self._session.name, expected_position=self._fold.through or None)
+        appended = self._session.append_drafts(drafts, self._fold.through or None)
         if made is not None:
             self._fold.adopt(made.window, made.receipt, str(made.draft.id))
             self._left = []
@@ -497,7 +498,7 @@ class SessionWindow:
         self._follow()
         drafts = [self._part(name, text) for name, text in wanted.items() if self._part_given(name) != text]
         if drafts:
-            self._space.append(drafts, session=self._session.name)
+            self._session.append_drafts(drafts)
 
     def _part(self, name: str, text: bytes) -> Draft:
         kind = Kind.PERSONA if name == parts.PERSONA else Kind.SYSTEM if name in SYSTEM_PARTS else Kind.SESSION

@@ -1,4 +1,4 @@
-"""A session as its client knows it: entries, what of it was sent, and the window that it is kept in.
+"""A session, or one of its lists, as its client knows it: entries, what of it was sent, and the window it is kept in.
 
 It knows neither requests nor how a list is matched to a session.
 """
@@ -9,12 +9,13 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
+from itertools import takewhile
 
 from firsthand import Session
 from firsthand.context.request import Request
 from firsthand.context.session_window import SessionWindow, counter_of
 from firsthand.context.tools import NAMES
-from firsthand.event import Event, Kind
+from firsthand.event import BEHIND, Event, Kind
 from firsthand.proxy.dialect import Dialect, Entry, Message
 from firsthand.value import replace
 
@@ -23,7 +24,11 @@ WITHHELD = "withheld"
 
 
 class Conversation:
-    """A session, as its client knows it.
+    """A session, or one of its lists, as its client knows it.
+
+    Args:
+        owner: among whose conversations it is looked for.
+        lock: of the session, whose lists are written one after the other.
 
     Attributes:
         entries: what a client's list has that goes on from here.
@@ -38,9 +43,8 @@ class Conversation:
         responses: by the id that the client knows: the upstream's own, and what is to be sent behind it.
     """
 
-    def __init__(self, session: Session, dialect: Dialect) -> None:
-        self.session, self.dialect = session, dialect
-        self.lock = threading.Lock()
+    def __init__(self, session: Session, dialect: Dialect, owner: str, lock: threading.Lock) -> None:
+        self.session, self.dialect, self.owner, self.lock = session, dialect, owner, lock
         self.calls: set[str] = set()
         self.entries: list[Entry] = []
         self.appended: int | None = 0
@@ -55,13 +59,15 @@ class Conversation:
         self._through = session.space.position
         self._read()
 
-    def follow(self) -> None:
-        """Read the log anew where another process has appended messages; only while no other answer is on its way."""
+    def follow(self) -> bool:
+        """Read the log anew where another process appended messages, and say so; only while no answer is on its way."""
         since, appended = self._read_through, self.appended
         self._read_through, self.appended = self.session.space.position, 0
-        if appended is not None and appended != sum(map(self._is_message, self.session.events(after=since))):
+        if appended is not None and appended != sum(map(self._is_message, self.session.listed(after=since))):
             self.window = None  # the next one is made of the log
             self._read()
+            return True
+        return False
 
     def took(self, messages: Sequence[Message], own: frozenset[str]) -> None:
         """Know messages that follow in the log."""
@@ -104,14 +110,15 @@ class Conversation:
         """Make the entries of the log, as they were made while its messages passed."""
         self.calls, self.entries, self._is_cut = set(), [], False
         self._read_through, self.appended = self.session.space.position, 0
-        messages, count, start = self.session.messages(self.dialect.FORMAT), 0, 0
-        for event in self.session.events():
-            count += self._is_message(event)
+        messages: list[Message] = []
+        for event in reversed([*self.session.listed()]):
+            if self._is_message(event):
+                messages.append(self.session.message(event))
             if event.meta.get(WITHHELD):
-                self._grow(messages[start:count], NAMES)
+                self._grow(messages, NAMES)
                 self.cut(int(event.meta[WITHHELD]))
-                start = count
-        self._grow(messages[start:], NAMES)
+                messages = []
+        self._grow(messages, NAMES)
 
     def _is_message(self, event: Event) -> bool:
         return event.part == 0 and event.meta.get("format") == self.dialect.FORMAT
@@ -132,7 +139,27 @@ class Conversation:
 
     def goes_on(self, entries: Sequence[Entry]) -> bool:
         """Say whether a list begins with all that is known."""
-        return [entry.key for entry in entries[: len(self.entries)]] == [entry.key for entry in self.entries]
+        return self.common(entries) == len(self.entries)
+
+    def common(self, entries: Sequence[Entry]) -> int:
+        """Count the entries that a list begins with as this one does."""
+        pairs = zip(entries, [*self.entries], strict=False)
+        return sum(1 for _ in takewhile(lambda pair: pair[0].key == pair[1].key, pairs))
+
+    def place(self, count: int) -> str:
+        """Name the event that so many entries end with; empty where the log does not have it yet."""
+        last, *behind = [entry.messages for entry in self.entries[count - 1 :]]
+        most = sum(map(len, behind))  # messages that stand behind it, those included that are not recorded yet
+        read: list[Event] = []
+        place: Event | None = None
+        for event in self.session.listed():
+            read.append(event)
+            if self._is_message(event) and BEHIND not in event.meta:
+                place = event if self.session.message(event) == last[-1] else place
+                if not most:
+                    break
+                most -= 1
+        return "" if place is None else next(each.id for each in read if each.position - each.part == place.position)
 
     def forget_erased(self) -> None:
         """Send nothing again that was erased since the last request, withheld or composed."""

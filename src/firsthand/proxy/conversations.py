@@ -18,6 +18,7 @@ from itertools import accumulate, takewhile
 
 from firsthand import Memory, moment
 from firsthand.context.request import TASK_SHARE, TASK_TOKENS_MAX, TASK_TOKENS_MIN
+from firsthand.context.session_lists import name_of, new_name
 from firsthand.context.session_window import SessionWindow
 from firsthand.context.tools import NAMES
 from firsthand.errors import FirsthandError
@@ -35,8 +36,11 @@ AHEAD_SHARE = 0.95  # of the budget: where more would be used soon, room is made
 STEPS_AHEAD = 2  # as large as this one
 CONVERSATIONS_MAX = 256  # that are known without reading the log
 NUMBERED_MAX = 32  # sessions that began alike and are looked up after a start
+LISTS_MAX = 8  # of a session that a header names: so many of its newest lists are found after a start
 CUT_SHORT = "cut_short"
 """The fact in an event's meta which says why an answer has no end."""
+Place = tuple[str, str, str]
+"""Of a conversation: its session, its format, and the name of its list."""
 
 
 @value
@@ -88,8 +92,6 @@ class Turn:
     def begin(self) -> None:
         """Make the request, at once where the client's own list goes out; else what is new is recorded first."""
         conversation, asked, entries = self.conversation, self._asked, self._entries
-        if conversation.answers == 1:  # all that this process knows is in the log
-            conversation.follow()
         conversation.forget_erased()
         known = 0 if asked.stands_on else len(conversation.entries)
         goes_on = bool(asked.stands_on) or conversation.goes_on(entries)
@@ -291,11 +293,12 @@ class Conversations:
     def __init__(self, memory: Memory, options: Options) -> None:
         self.memory, self.options = memory, options
         self._lock = threading.Lock()
-        self._known: OrderedDict[tuple[str, str], Conversation] = OrderedDict()  # by session and format
+        self._known: OrderedDict[Place, Conversation] = OrderedDict()
         self._lists = Lists()
         self.lost: dict[str, str] = {}  # why the newest request of a session was not recorded
         self._responses: dict[str, Conversation] = {}
         self._read: set[bytes] = set()  # beginnings whose sessions were looked up
+        self._read_through: dict[str, int] = {}  # positions to which named sessions were searched for lists
         self.requests = 0
 
     @property
@@ -316,8 +319,13 @@ class Conversations:
         """
         entries = self._lists.entries(asked, dialect)
         with self._lock:
-            conversation = self._find(asked, dialect, entries, session, agent or self.options.agent, again=again)
+            where = asked, dialect, entries, session, agent or self.options.agent
+            conversation = self._find(*where, again=again)
+            while not conversation.answers and conversation.follow():
+                self._mark(conversation)
+                conversation = self._find(*where, again=again)
             conversation.answers += 1
+            self._lists.drop(conversation)  # a list that comes meanwhile and goes on from the same place is another
         turn = Turn(self, conversation, asked, entries)
         try:
             with conversation.lock:
@@ -339,7 +347,7 @@ class Conversations:
     def forget(self, conversation: Conversation) -> None:
         """Know nothing of a conversation but what the log says."""
         with self._lock:
-            self._drop((conversation.session.name, conversation.dialect.FORMAT))
+            self._drop(_place(conversation))
 
     def window_of(self, conversation: Conversation, asked: Asked) -> SessionWindow:
         """Give the window of a conversation, under the budget of the model that is asked."""
@@ -364,49 +372,88 @@ class Conversations:
     def _find(
         self, asked: Asked, dialect: Dialect, entries: list[Entry], session: str, agent: str, *, again: bool
     ) -> Conversation:
-        if session:
-            return self._opened(session, agent, dialect)
-        if asked.stands_on:
+        if asked.stands_on and not session:
             if asked.stands_on not in self._responses:
                 raise Unfit("it stands on a response that this proxy did not see (previous_response_id)")
             return self._responses[asked.stands_on]
+        if session:
+            first = self._opened(session, agent, dialect, owner=f"session {session}")
+            is_new = asked.stands_on or not (first.entries or first.answers)
+            return first if is_new else self._list_of(first, entries, again=again)
         said = takewhile(lambda entry: entry.messages[-1].get("role") == "user", entries)
+        owner = f"agent {agent}"
         base = digest(dialect.FORMAT, agent, *([entry.key for entry in said] or [entry.key for entry in entries[:1]]))
         if base not in self._read:  # what a proxy before this one kept
             self._read.add(base)
             for name in takewhile(self._exists, _names(base)):
-                self._mark(self._opened(name, agent, dialect))
-        conversation = self._lists.find(dialect, agent, entries, again=again)
-        return conversation or self._opened(self._new_name(base), agent, dialect)
+                self._mark(self._opened(name, agent, dialect, owner=owner))
+        conversation = self._lists.find(dialect, owner, entries, again=again)
+        conversation = conversation or self._lists.find_trimmed(dialect, owner, entries)
+        return conversation or self._opened(self._new_name(base), agent, dialect, owner=owner)
+
+    def _list_of(self, first: Conversation, entries: list[Entry], *, again: bool) -> Conversation:
+        """Find the list of a session that a header names; else begin one where it parts from another."""
+        name, agent, dialect, owner = first.session.name, first.session.agent_name, first.dialect, first.owner
+        conversation = self._lists.find(dialect, owner, entries, again=again)
+        if conversation is not None:
+            return conversation
+        # what another proxy appended, or this one before it was started
+        since = self._read_through.get(name, 0)
+        newest = dict.fromkeys(map(name_of, self.memory.events(name, after=since, newest_first=True)))
+        self._read_through[name] = self.memory.position
+        for list_name in [*newest][LISTS_MAX - 1 :: -1]:
+            other = self._opened(name, agent, dialect, list_name, owner=owner)
+            if not other.answers:
+                other.follow()
+            self._mark(other)
+        conversation = self._lists.find(dialect, owner, entries, again=again)
+        if conversation is not None:
+            return conversation
+        every = [each for each in self._known.values() if each.owner == owner and each.dialect is dialect]
+        base = max(every, key=lambda each: each.common(entries))
+        common = base.common(entries)
+        trimmed = self._lists.find_trimmed(dialect, owner, entries)
+        if trimmed is not None and trimmed.common(entries) == common:
+            return trimmed
+        place = base.place(common) if common else ""
+        return self._opened(name, agent, dialect, new_name(place), owner=owner)
 
     def _new_name(self, base: bytes) -> str:
-        taken = {session for session, _ in self._known}
+        taken = {session for session, _, _ in self._known}
         free = (name for name in _names(base) if name not in taken and not self._exists(name))
         return next(free, f"{next(_names(base))}-{digest(str(moment.now())).hex()[:8]}")
 
     def _exists(self, name: str) -> bool:
         return next(iter(self.memory.events(name, limit=1)), None) is not None
 
-    def _opened(self, session: str, agent: str, dialect: Dialect) -> Conversation:
+    def _opened(self, name: str, agent: str, dialect: Dialect, list_name: str = "", *, owner: str) -> Conversation:
         """Give a conversation, out of the log where it is not known."""
-        at = (session, dialect.FORMAT)
+        at = (name, dialect.FORMAT, list_name)
         if at not in self._known:
-            self._known[at] = Conversation(self.memory.session(session, agent=agent), dialect)
+            session = self.memory.session(name, agent=agent)
+            session.list_name = list_name
+            lock = next((each.lock for each in self._known.values() if each.session.name == name), threading.Lock())
+            self._known[at] = Conversation(session, dialect, owner, lock)
             for old in [*self._known][: max(0, len(self._known) - CONVERSATIONS_MAX)]:
                 if self._known[old].answers == 0:
                     self._drop(old)
         self._known.move_to_end(at)
         return self._known[at]
 
-    def _drop(self, at: tuple[str, str]) -> None:
+    def _drop(self, at: Place) -> None:
         conversation = self._known.pop(at, None)
         if conversation is not None:
             self._lists.drop(conversation)
         self._read.clear()  # it is found in the log again
+        self._read_through.pop(at[0], None)
 
     def _mark(self, conversation: Conversation) -> None:
-        if self._known.get((conversation.session.name, conversation.dialect.FORMAT)) is conversation:
+        if self._known.get(_place(conversation)) is conversation:
             self._lists.mark(conversation)
+
+
+def _place(conversation: Conversation) -> Place:
+    return conversation.session.name, conversation.dialect.FORMAT, conversation.session.list_name
 
 
 def tool_name(tool: Message) -> str:

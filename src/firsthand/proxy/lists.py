@@ -56,33 +56,37 @@ class Lists:
                 self._last.popitem(last=False)
         return made
 
-    def find(self, dialect: Dialect, agent: str, entries: Sequence[Entry], *, again: bool) -> Conversation | None:
-        """Find the conversation that a list goes on from.
+    def find(self, dialect: Dialect, owner: str, entries: Sequence[Entry], *, again: bool) -> Conversation | None:
+        """Find the conversation that a list goes on from, whole.
 
         Args:
+            owner: the session that a header names, or whose words the answers are.
             again: the client says that it sends a request once more.
         """
         keys = [entry.key for entry in entries]
         for count in range(len(keys), 0, -1):
-            conversation = self._marks.get(_state("whole", dialect, agent, keys[:count]))
+            conversation = self._marks.get(_state("whole", dialect, owner, keys[:count]))
             if conversation is not None and (count < len(keys) or again or not conversation.answers):
                 return conversation
-        for at in range(len(keys) - 1, 1, -1):  # trimmed: it goes on behind the newest two that a session has
-            conversation = self._marks.get(_state("end", dialect, agent, keys[at - 2 : at]))
-            if conversation is not None:
-                return conversation
         return None
+
+    def find_trimmed(self, dialect: Dialect, owner: str, entries: Sequence[Entry]) -> Conversation | None:
+        """Find the conversation that a list without its head goes on from: behind the newest two that it has."""
+        keys = [entry.key for entry in entries]
+        ends = (keys[at - 2 : at] for at in range(len(keys) - 1, 1, -1))
+        found = (self._marks.get(_state("end", dialect, owner, end)) for end in ends)
+        return next(filter(None, found), None)
 
     def mark(self, conversation: Conversation) -> None:
         """Let a conversation be found as it is now."""
         self.drop(conversation)
-        dialect, agent = conversation.dialect, conversation.session.agent_name
+        dialect, owner = conversation.dialect, conversation.owner
         keys = [entry.key for entry in conversation.entries]
         answered = max((count for count, entry in enumerate(conversation.entries, 1) if entry.is_answer), default=0)
         counts = {len(keys)} if conversation.answers else {len(keys), answered} - {0}
-        marks = [_state("whole", dialect, agent, keys[:count]) for count in counts]
+        marks = [_state("whole", dialect, owner, keys[:count]) for count in counts]
         if not conversation.answers:
-            marks += [_state("end", dialect, agent, keys[count - 2 : count]) for count in counts if count > 1]
+            marks += [_state("end", dialect, owner, keys[count - 2 : count]) for count in counts if count > 1]
         self._marks |= dict.fromkeys(marks, conversation)
         self._of[id(conversation)] = marks
 
@@ -93,5 +97,5 @@ class Lists:
                 del self._marks[mark]
 
 
-def _state(which: str, dialect: Dialect, agent: str, keys: Sequence[bytes]) -> bytes:
-    return digest(which, dialect.FORMAT, agent, b"".join(keys))
+def _state(which: str, dialect: Dialect, owner: str, keys: Sequence[bytes]) -> bytes:
+    return digest(which, dialect.FORMAT, owner, b"".join(keys))
