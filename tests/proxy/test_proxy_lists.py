@@ -27,19 +27,21 @@ class ListClient(Client):
         self.sent = None
 
     def ask(self, text):
-        """Say something, and check that the request is valid and begins as the one before where nothing left."""
+        """Say something, and check the request: valid, of this list alone, as the one before where nothing left."""
         self.say(text)
         body = self.run.stub.bodies[-1]
         sent = body[LISTS[self.format]]
         assert faults(body, self.format) == ()
+        asked = texts(message for message in sent if message.get("role") == "user")
+        assert {text.rpartition("]\n\n")[2] for text in asked} <= {"", *texts(self.list)}
         if self.sent is not None and "evicted, nothing lost" not in json.dumps(sent):
             assert sent[: len(self.sent)] == self.sent
         self.sent = sent
 
 
 def texts(messages):
-    contents = [message.get("content") for message in messages]
-    return tuple(text if isinstance(text, str) else "".join(part["text"] for part in text) for text in contents)
+    contents = [message.get("content") or "" for message in messages]
+    return tuple(text if isinstance(text, str) else "".join(part.get("text", "") for part in text) for text in contents)
 
 
 @pytest.mark.parametrize("seed", range(4))
