@@ -50,7 +50,8 @@ def observe(state: TaskState, event: Event) -> TaskState:
     if event.position <= state.through:
         return state
     after = replace(state, through=event.position, turn=max(state.turn, event.turn))
-    if event.erased or event.meta.get(INJECTED) is True or BEHIND in event.meta:
+    is_ours = event.meta.get(INJECTED) is True and event.kind is not Kind.TOOL_RESULT
+    if event.erased or is_ours or BEHIND in event.meta:
         return after
     if event.kind is Kind.TASK_STATE:
         return _task_state(after, event, state.through)
@@ -92,6 +93,8 @@ def _tool_result(state: TaskState, event: Event) -> TaskState:
     if call is None:
         return state
     state = replace(state, calls=tuple(other for other in state.calls if other is not call))
+    if event.meta.get(INJECTED) is True:
+        return state  # an answer of a recall, which is answered now
     failed = commands.failure(event.meta, event.text, call.said)
     if failed is None and (not call.said or any(entry.text == call.said for entry in state.files)):
         return state  # a file that was read or written stands among the files
