@@ -32,6 +32,7 @@ class ListClient(Client):
         body = self.run.stub.bodies[-1]
         sent = body[LISTS[self.format]]
         assert faults(body, self.format) == ()
+        assert "Calls without a result" not in json.dumps(sent), "a recall is answered at once"
         asked = texts(message for message in sent if message.get("role") == "user")
         assert [text for text in asked if text and not text.endswith(("]", *texts(self.list)))] == []
         if self.sent is not None and "evicted, nothing lost" not in json.dumps(sent):
