@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand.errors import CapReached, InvalidArgument, ModelUnavailable, ReplyUnknown
+from firsthand.errors import CapReached, InvalidArgument, ModelError, ModelUnavailable, ReplyUnknown
 from firsthand.tokens import estimate
 from firsthand_evals.endpoint import Reply
 from firsthand_evals.models import (
@@ -40,13 +40,13 @@ PROMPT = estimate('[{"role": "user", "content": "hello"}]')
 class Says:
     """A model that says one thing, and counts tokens as it is told to."""
 
-    def __init__(self, prompt: int | None = 5, said: int | None = 2, *, fails: bool = False) -> None:
-        self.prompt, self.said, self.fails = prompt, said, fails
+    def __init__(self, prompt: int | None = 5, said: int | None = 2, text: str = "hi there", fails=None) -> None:
+        self.prompt, self.said, self.text, self.fails = prompt, said, text, fails
 
     def complete(self, messages, **_: object) -> Reply:
         if self.fails:
-            raise ModelUnavailable("not there")
-        return Reply("hi there", (), self.prompt, self.said)
+            raise self.fails
+        return Reply(self.text, (), self.prompt, self.said)
 
 
 def metered(model: Says, meter: Meter, price: Price | None = None) -> Recorded:
@@ -82,13 +82,34 @@ def test_what_a_model_counts_is_spent_and_priced():
 def test_a_call_that_fails_counts_as_a_call():
     """What was set aside for it is given back, its error goes on, and the cap on calls holds."""
     meter = Meter(Cap(calls=2))
-    failing = metered(Says(fails=True), meter)
+    failing = metered(Says(fails=ModelUnavailable("not there")), meter)
     for _ in range(2):
         with pytest.raises(ModelUnavailable, match="not there"):
             failing.complete(HELLO)
     assert meter.spent == Spent(2, 2)
     with pytest.raises(CapReached, match="the cap of 2 calls"):
         failing.complete(HELLO)
+
+
+def test_a_reply_that_is_lost_may_have_to_be_paid_for():
+    """Where the model may have done its work, all that the call could take is spent, so that a cap is reached."""
+    meter = Meter(Cap(calls=None, cost=3.5 * (PROMPT + 50) / 1e6))
+    for _ in range(3):
+        with pytest.raises(ModelError, match="no reply"):
+            metered(Says(fails=ModelError("no reply")), meter, Price(1, 5)).complete(HELLO, max_tokens=10)
+    assert meter.spent == Spent(3, 3, 3 * PROMPT, 30, 3, pytest.approx(3 * (PROMPT + 50) / 1e6))
+    assert ask(metered(Says(), meter, Price(1, 5)), 1) == 0
+
+
+@pytest.mark.parametrize(("prompt", "said", "text", "spent"), [
+    (0, 0, "hi there", (PROMPT, estimate("hi there"))), (1, 1, "word " * 9, (PROMPT, 10)), (5, 0, "", (5, 10)),
+    (5, None, "", (5, 10)), (5, 1, "", (5, 1)), (10**9, 2, "hi there", (10**9, 2)),
+])  # fmt: skip
+def test_a_count_too_small_for_the_words_is_not_believed(prompt, said, text, spent):
+    """A model that counts less than its words can be is estimated, by its words or at the most that it may say."""
+    meter = Meter(Cap())
+    assert ask(metered(Says(prompt, said, text), meter), 1) == 1
+    assert meter.spent == Spent(1, 0, *spent, estimated=int(spent != (prompt, said)))
 
 
 @pytest.mark.parametrize(

@@ -105,9 +105,9 @@ class Server:
         """Reply to messages; a server that is busy, broken or not there is asked `ATTEMPTS_MAX` times.
 
         Raises:
-            ModelUnavailable: not reached, fell silent, or still busy or broken after the last attempt.
+            ModelUnavailable: not reached, or still busy or broken after the last attempt.
             ModelRefused: the server does not take this request.
-            ModelError: what came is no reply.
+            ModelError: it broke off or fell silent, or what came is no reply; the work may have to be paid for.
         """
         body: dict[str, Any] = {
             "model": self.model, "messages": [*messages], "max_tokens": max_tokens, "temperature": temperature,
@@ -124,7 +124,7 @@ class Server:
                         f"{self.url} could not be reached {attempt} times ({self._plain(str(error))}); is it running?"
                     ) from error
             except self._transport_error as error:
-                raise ModelUnavailable(
+                raise ModelError(
                     f"{self.url} broke off or fell silent ({type(error).__name__}: {self._plain(str(error))}); "
                     "the request may have been worked on, so it was not sent again; ask again or give more time"
                 ) from error
@@ -150,7 +150,7 @@ class Server:
                 if len(answer) > REPLY_BYTES_MAX:
                     raise ModelError(f"{self.url} sent more than {REPLY_BYTES_MAX:,} bytes; that is no reply")
                 if time.monotonic() - begun > self._seconds:
-                    raise ModelUnavailable(
+                    raise ModelError(
                         f"{self.url} had not sent all of its reply after {self._seconds:g} seconds; the request may "
                         "have been worked on, so it was not sent again; ask for less or give more time"
                     )

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from firsthand import InvalidArgument
-from firsthand.errors import CapReached, ReplyUnknown
+from firsthand.errors import CapReached, ModelRefused, ModelUnavailable, ReplyUnknown
 from firsthand.tokens import estimate
 from firsthand.value import asdict, replace, value
 from firsthand_evals import endpoint
@@ -35,6 +35,8 @@ REPLIES = "replies"
 CALLS_MAX = 2_000
 """Of a run that does not say otherwise."""
 PRICED_TOKENS = 1_000_000
+COUNTED_MIN = 1 / 3
+"""Of our own estimate: a model that counts fewer tokens is not believed, whatever its tokenizer."""
 _TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?"
 _PASSING = re.compile(
     r"(?P<mark>(?:(?<=<<firsthand )|(?<=<<end ))[0-9a-f]{32})"
@@ -197,7 +199,7 @@ class Spent:
 
     Attributes:
         calls: that were made, those that failed included; ``failed`` of them gave no reply.
-        estimated: calls whose tokens are our estimate, since the model counted none.
+        estimated: calls whose tokens are our estimate: the model counted none or too few, or its reply was lost.
         cost: at the given prices; None without any.
     """
 
@@ -231,7 +233,7 @@ class Meter:
     """Counts what is spent, from any thread; what was spent and what is promised never pass the cap together.
 
     A call is promised what it may take at the most before it is made; afterwards the model's own count stands in its
-    place, or our estimate. Once a call was refused, none is made any more.
+    place, or our estimate where it counts none or too few. Once a call was refused, none is made any more.
     """
 
     def __init__(self, cap: Cap) -> None:
@@ -261,21 +263,26 @@ class Meter:
                 raise CapReached(self.stopped)
             self._promised.append(promise)
 
-    def settle(self, promise: Promise, reply: Reply | None) -> None:
-        """Count what a call took; without a reply the call alone."""
+    def settle(self, promise: Promise, reply: Reply | None, *, free: bool = False) -> None:
+        """Count what a call took; without a reply all that it may have taken, unless the model did nothing (free)."""
+        taken, estimated = (promise.prompt_tokens, promise.reply_tokens), not free
+        if free:
+            taken = 0, 0
+        elif reply is not None:
+            said = min(promise.reply_tokens, estimate("".join((reply.text, *reply.calls))))
+            counts = _believed(reply.prompt_tokens, taken[0]), _believed(reply.reply_tokens, said)
+            estimated = None in counts
+            taken = (
+                taken[0] if counts[0] is None else counts[0],
+                (said or promise.reply_tokens) if counts[1] is None else counts[1],
+            )
         with self._lock:
             self._promised.remove(promise)
-            before, tokens, estimated = self.spent, (0, 0), False
-            if reply is not None:
-                estimated = None in {reply.prompt_tokens, reply.reply_tokens}
-                tokens = (
-                    promise.prompt_tokens if reply.prompt_tokens is None else reply.prompt_tokens,
-                    estimate(reply.text) if reply.reply_tokens is None else reply.reply_tokens,
-                )
-            cost = before.cost if promise.price is None else (before.cost or 0.0) + promise.price.of(*tokens)
+            before = self.spent
+            cost = before.cost if promise.price is None else (before.cost or 0.0) + promise.price.of(*taken)
             self.spent = Spent(
-                before.calls + 1, before.failed + (reply is None), before.prompt_tokens + tokens[0],
-                before.reply_tokens + tokens[1], before.estimated + estimated, cost,
+                before.calls + 1, before.failed + (reply is None), before.prompt_tokens + taken[0],
+                before.reply_tokens + taken[1], before.estimated + estimated, cost,
             )  # fmt: skip
 
     def _over(self, promised: Sequence[Promise]) -> str:
@@ -284,6 +291,11 @@ class Meter:
         tokens += sum(it.prompt_tokens + it.reply_tokens for it in promised)
         costs = (it.price.of(it.prompt_tokens, it.reply_tokens) for it in promised if it.price is not None)
         return self._cap.passed(self.spent.calls + len(promised), tokens, (self.spent.cost or 0) + sum(costs))
+
+
+def _believed(counted: int | None, estimated: int) -> int | None:
+    """Take a model's count of tokens; None when it counts none, or too few for the words."""
+    return counted if counted is not None and counted >= max(1, COUNTED_MIN * estimated) else None
 
 
 @contextmanager
@@ -370,14 +382,17 @@ class Recorded:
     def _asked(self, messages: Any, tools: Any, max_tokens: int, temperature: float) -> Reply:
         promised = Promise(estimate(json.dumps([*messages, *tools], ensure_ascii=False)), max_tokens, self.price)
         self._meter.promise(promised)
-        reply: Reply | None = None
+        reply, free = None, False
         try:
             with self._lock:
                 assert self._opens is not None  # complete looked
                 self._model = model = self._model or self._opens()
             reply = model.complete(messages, tools=tools, max_tokens=max_tokens, temperature=temperature)
+        except (ModelRefused, ModelUnavailable):
+            free = True  # any other error comes after work that may be paid for
+            raise
         finally:
-            self._meter.settle(promised, reply)
+            self._meter.settle(promised, reply, free=free)
         return reply
 
     def _record(self, digest: str, reply: dict[str, Any]) -> None:
