@@ -246,6 +246,14 @@ def test_the_strong_baseline_knows_neighbours_speakers_and_dates():
     assert strong.scores("May")[3] > 0
 
 
+def test_a_baseline_finds_an_identifier_by_its_parts():
+    """Parts of a word that has some count beside the whole one; a plain word counts once."""
+    terms = bm25.parted(lambda text: text.lower().split())
+    assert terms("the queue_message of HTTPServer2") == [
+        "the", "queue_message", "of", "httpserver2", "queue", "message", "http", "server", "2"
+    ]  # fmt: skip
+
+
 def test_every_baseline_ranks_every_question():
     """All methods give at most a hundred events a question, best first, and words none without a word."""
     questions = [Question(text, "g", frozenset("a"), Half.DEVELOPMENT) for text in ("aaaa", "zebra")]

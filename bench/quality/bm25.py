@@ -23,7 +23,7 @@ from .values import Event
 
 K1, B = 1.2, 0.75
 LONG_B = 0.95  # of the strong one: long events of coding sessions and BEAM ask for it
-_WORD = re.compile(r"\w+")
+_WORD, _PART = re.compile(r"\w+"), re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 Scores = NDArray[np.float64]
 Stems = Callable[[str], list[str]]
 
@@ -41,6 +41,16 @@ def stems() -> Stems:
         return list(map(sys.intern, stemmer.stemWords(words)))
 
     return terms
+
+
+def parted(terms: Stems) -> Stems:
+    """Let the parts of identifiers count beside the whole ones, as `queue` and `message` of `queue_message`."""
+
+    def wholes_and_parts(text: str) -> list[str]:
+        parts = (found for word in _WORD.findall(text) if len(found := _PART.findall(word)) > 1)
+        return terms(" ".join((text, *(part for found in parts for part in found))))
+
+    return wholes_and_parts
 
 
 class BM25:

@@ -265,11 +265,33 @@ def test_a_fault_of_a_memory_ends_its_row_alone(memory, words):
     assert [it["seed"] for it in report.kept["streams"] if it["arm"] == memory.__name__] == [0]
 
 
+class Refuses(Answers):
+    """Shows nothing, and says something short to what it was not told."""
+
+    def view(self):
+        return ""
+
+    def ask(self, question):
+        return super().ask(question) or "7"
+
+
+class Floods(Answers):
+    """Shows a word, and answers what it was told by everything."""
+
+    def view(self):
+        return "x"
+
+    def ask(self, question):
+        return "\n".join(self.lines) if super().ask(question) else "7"
+
+
 def test_a_memory_that_is_asked_has_its_length():
-    """Where it gives nothing to a question, its whole view counts, or all that it answers by where it shows none."""
-    whole, asked, silent = (
-        stream(Arm("mine", partial(Port, "mine", it), shows="own"), world(3, 48), "stream").end("characters")
-        for it in (Lines, Answers, type("Silent", (Answers,), {"view": lambda _: ""}))
+    """What it gives to every question counts, and beside it what it keeps, however little it shows or says."""
+    lines, asked, refuses, floods = (
+        stream(Arm("mine", partial(Port, "mine", it), shows="own"), world(3, 48), "stream")
+        for it in (Lines, Answers, Refuses, Floods)
     )
-    assert asked == whole
-    assert 0.5 * whole < silent <= whole
+    assert asked.end("characters") < refuses.end("characters") < lines.end("characters") / 10
+    assert lines.end("characters") == lines.end("whole") == asked.end("whole") == floods.end("whole")
+    assert 0.5 * lines.end("whole") < refuses.end("whole") <= lines.end("whole")
+    assert floods.end("characters") > 0.3 * lines.end("whole")

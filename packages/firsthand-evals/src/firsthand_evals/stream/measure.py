@@ -7,7 +7,8 @@
     variant       current facts, some of them, asked for in other words
     regressed     of what was answered right before and is current still, the share that is answered wrong
     kept          episodes whose question and answer stand in one line of the memory
-    characters    that a reader is given for one question; where a memory that is asked gives nothing, its whole length
+    characters    that a reader is given for one question, over the current facts and the questions that no episode answers
+    whole         length of what it shows; of one that is asked, that of its answers to current facts if these are more
 
 The invariant: all are counted by equality with what the world says; no judge is asked. A
 value that a later one took the place of is no regression. It knows no consolidator.
@@ -67,7 +68,7 @@ def measured(
         length: of what is retrieved for a question, in characters; None goes by the number of lines.
     """
     view = View() if shows == "nothing" else view
-    text, given = view.text, _given(view, shows, length)
+    text, given = view.text, lru_cache(maxsize=None)(_given(view, shows, length))
     now = current(episodes)
     figures: dict[str, float] = {}
     for name, solver in asked.items():
@@ -96,11 +97,13 @@ def measured(
             f"regressed {name}": _share(sum(one not in right for one in held), len(held), none=0.0),
         }  # fmt: skip
         was |= right
-    whole = 0
-    if isinstance(view, PortView) and view.port.asks:  # one that shows nothing is as long as all that it answers
-        whole = len(text) or sum(map(len, {given(question) for question in now}))
-    given_on_average = sum(len(given(task.question)) or whole for task in world.unseen) / len(world.unseen)
-    return {**figures, "characters": given_on_average, **_size(view, text, episodes, before)}
+    answers = [given(question) for question in now]
+    whole = len(text)
+    if isinstance(view, PortView) and view.port.asks:  # one that shows little keeps what it answers all the same
+        whole = max(whole, len("\n".join({line: None for answer in answers for line in answer.split("\n")})))
+    answers += [given(task.question) for task in world.unseen]
+    figures |= {"characters": sum(map(len, answers)) / len(answers), "whole": whole}
+    return {**figures, **_size(view, text, whole, episodes, before)}
 
 
 def _some(facts: Sequence[Episode]) -> Sequence[Episode]:
@@ -111,26 +114,25 @@ def _some(facts: Sequence[Episode]) -> Sequence[Episode]:
 def _given(view: View | PortView, shows: Shows, length: int | None) -> Callable[[str], str]:
     """Give what a reader is given for a question."""
     if isinstance(view, PortView) and view.port.asks:
-        return lru_cache(maxsize=None)(view.port.ask)
+        return view.port.ask
     if isinstance(view, View) and shows == "retrieved":
         return _retrieved(view, length)
     text = view.text
     return lambda _: text
 
 
-def _size(view: View | PortView, text: str, episodes: Sequence[Episode], before: Before) -> Figures:
+def _size(view: View | PortView, text: str, whole: int, episodes: Sequence[Episode], before: Before) -> Figures:
     known = {episode.pointer: episode for episode in episodes}
     families = [{known[name].scope for name in entry.sources if name in known} for entry in view.entries]
     lines = text.split("\n") if text else []
-    characters = len(text)
     was = before.characters[-1] if before.characters else 0
-    before.characters.append(characters)
+    before.characters.append(whole)
     return {
         "entries": len(view.entries), "raw": len(view.raw),
         "families covered": len(set().union(*families)) if families else 0,
         "of several families": sum(len(family) > 1 for family in families),
         "without sources": sum(not entry.sources for entry in view.entries), "said twice": len(lines) - len(set(lines)),
-        "halved": float(characters < HALVED * was), "kept": _share(len(standing(text, episodes)), len(episodes)),
+        "halved": float(whole < HALVED * was), "kept": _share(len(standing(text, episodes)), len(episodes)),
     }  # fmt: skip
 
 

@@ -32,7 +32,7 @@ SHARES = (
     f"variant {WEAK}", f"regressed {WEAK}", "kept",
 )  # fmt: skip
 OF_MODEL = ("seen", "exceptions", "rule", "p0", "variant", "regressed")
-SIZES = ("characters", "raw", "entries", "families covered", "of several families", "without sources", "said twice")
+SIZES = ("whole", "raw", "entries", "families covered", "of several families", "without sources", "said twice")
 CHOSEN = ("rounds", "proposed consolidate", "accepted consolidate", "accepted retain", "accepted delete",
           "cases that fell out", "tokens read", "tokens written")  # fmt: skip
 DRAWN = (f"seen {STRONG}", f"seen {WEAK}", f"rule {STRONG}", f"rule {WEAK}", f"p0 {WEAK}", f"variant {WEAK}",
