@@ -159,6 +159,14 @@ def test_the_verdict_and_the_tables_say_what_a_push_does():
     assert recall_ab.verdict([found[Sort.NEEDLESS, "none"]]).startswith("Too few to tell")
 
 
+def test_so_few_cases_that_all_turn_wrong_are_no_missing_difference():
+    """Four needless cases that junk makes wrong are too few to tell of, and the sentence at the top says so."""
+    items, _ = table(junk, (NONE, RECALL))
+    cases = list(dict.fromkeys(item.case for item in items if item.sort == Sort.NEEDLESS))[:4]
+    told = recall_ab.verdict(recall_ab.cells(item for item in items if item.case in cases))
+    assert told == "Pushing recall was tried on too few cases to tell of needless (1.00 to 0.00)."
+
+
 def test_hooks_deliver_what_was_told_and_nothing_when_switched_off(tmp_path):
     """Lived through hooks: with none nothing is pushed, recall brings the value that was told, junk stays away."""
     world = cases.world(1, moment.now())

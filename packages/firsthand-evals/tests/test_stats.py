@@ -124,6 +124,23 @@ def test_the_interval_of_few_clusters_is_students():
     assert (shares.low, shares.high) == (0.0, 1.0)
 
 
+@pytest.mark.parametrize(("share", "low", "high"), [(0.0, 0.0, 0.3), (1.0, 0.7, 1.0), (0.5, 0.35, 0.65)])
+def test_shares_that_are_all_alike_have_an_interval(share, low, high):
+    """Of ten equal clusters at most three may be otherwise, so that no share stands as if it were certain."""
+    found = stats.mean({at: [share] for at in range(10)})
+    assert (found.mean, found.low, found.high) == pytest.approx((share, low, high))
+
+
+@pytest.mark.parametrize("clusters", [2, 5, 10])
+def test_the_interval_of_few_shares_near_one_covers_as_often_as_it_says(clusters):
+    """Of clusters of four items that are right 95 times in 100, the interval holds that share as often."""
+    chance, inside = random.Random(9), 0
+    for _ in range(300):
+        found = stats.mean({at: [float(chance.random() < 0.95) for _ in range(4)] for at in range(clusters)})
+        inside += found.low <= 0.95 <= found.high
+    assert inside / 300 >= 0.93
+
+
 def test_the_interval_covers_as_often_as_it_says():
     """In 300 made experiments of 60 clusters the true mean lies inside about 95 times in 100."""
     chance = random.Random(7)

@@ -72,7 +72,7 @@ def test_both_forms_of_the_page_tell_the_same_figures():
     for name in ran.arms:
         figure = fmean(one.end("p0 weak") for one in curves.of(ran.streams, name))
         row = next(line for line in text.splitlines() if line.startswith(f"| {name} |"))
-        assert row.split(" | ")[6].startswith(f"{figure:.3f}")
+        assert row.split(" | ")[6].startswith(f"{figure:.2f}")
         assert f"<td>{name}</td>" in html
     assert html.count("<svg") == 1 + len(report.DRAWN)
     assert all(f"- {one.name} held: {one.says}" in text for one in found)

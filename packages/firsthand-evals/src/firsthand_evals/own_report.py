@@ -31,7 +31,7 @@ _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="ut
 def page(findings: Findings, about: Sequence[tuple[str, str]]) -> Page:
     """Make the report; ``about`` is what was run."""
     shares = {**_use(findings), **_kept(findings.cuts)}
-    series = [Series("your store", tuple((row, _figure(mean)) for row, mean in shares.items()))]
+    series = [Series("your store", tuple((row, Figure.of(mean)) for row, mean in shares.items()))]
     series += [Series(name, tuple((row, Figure(share)) for row, share in points if row in shares), paper=True)
                for name, points in _DATA["paper"] if findings.cuts]  # fmt: skip
     drawn = partial(dots, "what was of use, and what was kept", "share", series)
@@ -62,10 +62,6 @@ def verdict(findings: Findings) -> str:
     summary, words, ours = (kept[WAYS[way]] for way in ("summary", "words", "ours"))
     lost = f"{told}. A summary lost {1 - summary.mean:.2f} of the {summary.n} names that were needed again"
     return f"{lost}; one recall with your next message gives {ours.mean:.2f} of them, BM25 {words.mean:.2f}."
-
-
-def _figure(mean: Mean) -> Figure:
-    return Figure(mean.mean) if mean.few else Figure(mean.mean, mean.low, mean.high)
 
 
 def _means(clusters: Mapping[str, Mapping[Any, Sequence[float]]]) -> dict[str, Mean]:
@@ -116,7 +112,9 @@ def _rows(passages: Sequence[Passage]) -> tuple[tuple[str, str], ...]:
 
 def _would(findings: Findings) -> Section:
     use = _use(findings)
-    rows = [(row, f"{mean.n:,}", str(_figure(mean))) for row, mean in use.items() if not row.startswith("volunteered")]
+    rows = [
+        (row, f"{mean.n:,}", str(Figure.of(mean))) for row, mean in use.items() if not row.startswith("volunteered")
+    ]
     shown = [moment for moment in reversed(findings.moments) if moment.ours][:LISTED_MAX]
     folds = [
         Fold(f"{_date(moment.time)}: {_short(moment.text)} ({sum(it.used for it in moment.ours)} of {len(moment.ours)} "
@@ -149,7 +147,7 @@ def _lost(cuts: Sequence[Cut]) -> Section:
         rows.append((cut.session, "host" if cut.host else "lines", f"{cut.tokens:,}", f"{len(cut.needed):,}", *counts,
                      f"{cut.opened:,}", _short(", ".join(lost))))  # fmt: skip
     heads = ("session", "summary by", "tokens", "needed again", *WAYS.values(), "lost, for example")
-    kept = [(row, f"{mean.n:,}", str(_figure(mean))) for row, mean in _kept(cuts).items()]
+    kept = [(row, f"{mean.n:,}", str(Figure.of(mean))) for row, mean in _kept(cuts).items()]
     about = "" if rows else "No session was compacted or long enough to be cut, or nothing of it was needed again."
     tables = [Table(("", "names", "share"), kept), Table(heads, rows)] if rows else ()
     return Section("What a summary lost", about=about, tables=tables)

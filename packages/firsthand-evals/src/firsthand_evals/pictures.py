@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from firsthand.printable import shown
 from firsthand.value import value
-from firsthand_evals.stats import TOO_FEW
+from firsthand_evals.stats import TOO_FEW, Mean
 
 WIDTH, HEIGHT = 4.8, 2.7
 """Inches."""
@@ -48,6 +48,11 @@ class Figure:
     low: float | None = None
     high: float | None = None
     share: bool = True
+
+    @classmethod
+    def of(cls, mean: Mean) -> Figure:
+        """Give the figure of a mean share; of a single cluster it has no interval."""
+        return cls(mean.mean) if mean.few else cls(mean.mean, mean.low, mean.high)
 
     def __str__(self) -> str:
         if self.value is None:

@@ -299,7 +299,7 @@ _ANCHORS = (
 def page(cells: Sequence[Cell], about: Sequence[tuple[str, str]]) -> Page:
     """Make the report; ``about`` is what was run."""
     rows = {f"{cell.sort}: {cell.condition}": cell for cell in cells}
-    series = [Series(name, tuple((row, _figure(getattr(cell, name))) for row, cell in rows.items()))
+    series = [Series(name, tuple((row, Figure.of(getattr(cell, name))) for row, cell in rows.items()))
               for name in ("right", "contradicts")]  # fmt: skip
     paper = tuple((row, Figure(score)) for row, score in _ANCHORS if row in rows)
     series += [Series(_PAPER, paper, paper=True)] if paper else []
@@ -317,8 +317,11 @@ def page(cells: Sequence[Cell], about: Sequence[tuple[str, str]]) -> Page:
                 MEANINGS, about)  # fmt: skip
 
 
-def _figure(mean: Mean) -> Figure:
-    return Figure(mean.mean, mean.low, mean.high)
+_DOES = {
+    "better": "helps with", "worse": "harms", "no difference": "makes no difference that could be detected for",
+    "no difference detectable": "makes no difference that could be detected for",
+    stats.TOO_FEW: "was tried on too few cases to tell of",
+}  # fmt: skip
 
 
 def verdict(cells: Sequence[Cell]) -> str:
@@ -327,14 +330,13 @@ def verdict(cells: Sequence[Cell]) -> str:
     if not compared or any(cell.right.few for cell in compared):
         return "Too few to tell whether pushing helps: fewer than two cases of a sort, or no condition but none."
     last = compared[-1].condition
-    told: dict[str, list[str]] = {"better": [], "worse": [], "": []}
+    told: dict[str, list[str]] = defaultdict(list)
     for cell in compared:
         difference = cell.right_to_none
         if cell.condition == last and difference is not None:
             sides = f"{cell.sort} ({cell.right.mean - difference.mean:.2f} to {cell.right.mean:.2f})"
-            told.get(difference.verdict, told[""]).append(sides)
-    words = (("better", "helps with"), ("worse", "harms"), ("", "makes no difference that could be detected for"))
-    does = ", ".join(f"{does} {' and '.join(told[verdict])}" for verdict, does in words if told[verdict])
+            told[_DOES[difference.verdict]].append(sides)
+    does = ", ".join(f"{does} {' and '.join(told[does])}" for does in dict.fromkeys(_DOES.values()) if told[does])
     return f"{'Pushing everything' if last == 'all' else f'Pushing {last}'} {does}."
 
 

@@ -5,7 +5,8 @@ one case are alike, and counting them as many would make every interval too narr
 The invariant: equal values and an equal seed give equal figures, in whatever order the
 clusters come; every figure carries its n, and of one item or one cluster no interval and no
 verdict is said but "too few". Below `RESAMPLED_MIN` clusters resampling makes intervals too
-narrow, so that they are those of Student's t over the clusters.
+narrow, so that they are those of Student's t over the clusters. Shares that are alike in every
+cluster know neither: at most 3 of n clusters may be otherwise, by the rule of three.
 
 It knows no experiment. Intervals are of 95 % and stand each for itself: they are not
 widened for the number of comparisons that a table makes.
@@ -178,9 +179,13 @@ def mean(clusters: Clusters, *, resamples: int = RESAMPLES, seed: int = SEED) ->
     """Give the mean of all items with its interval; of shares it stays from 0 to 1, of what is never below 0 above."""
     parts = _ordered(clusters)
     values = [item for items in clusters.values() for item in items]
-    found = _interval(parts, resamples, seed, 0.0 if min(values) >= 0 else -math.inf,
-                      1.0 if _are_shares(clusters) else math.inf)  # fmt: skip
-    return Mean(found.mean, found.low, found.high, found.clusters, found.n)
+    shares = _are_shares(clusters)
+    found = _interval(parts, resamples, seed, 0.0 if min(values) >= 0 else -math.inf, 1.0 if shares else math.inf)
+    low, high = found.low, found.high
+    if shares and low == high and len(parts) > 1:
+        other = none_seen(len(parts))
+        low, high = low * (1 - other), high + other * (1 - high)
+    return Mean(found.mean, low, high, found.clusters, found.n)
 
 
 def difference(with_it: Clusters, without: Clusters, *, resamples: int = RESAMPLES, seed: int = SEED) -> Difference:

@@ -1,7 +1,6 @@
 """Figures of a cell as people read them: a value, its interval, and what it is called.
 
-The invariant: a figure of a share never stands without an interval; where all items or
-none count, resampling knows no interval, and the rule of three over problems stands in.
+The invariant: a figure of a share never stands without an interval.
 """
 
 from __future__ import annotations
@@ -37,17 +36,7 @@ def figure(cell: Cell, column: str) -> Figure:
         return _of_rate(found)
     if not isinstance(found, Mean):
         return Figure(float(found), share=False)
-    return of_mean(found) if column == "reclaim" else Figure(found.mean, found.low, found.high, share=False)
-
-
-def of_mean(mean: Mean) -> Figure:
-    """Give the figure of a share that was resampled; where all or none count, by the rule of three over clusters."""
-    if mean.few:
-        return Figure(mean.mean)
-    if mean.low == mean.high and mean.mean in (0.0, 1.0):
-        bound = stats.none_seen(mean.clusters)
-        return Figure(mean.mean, 1 - bound if mean.mean else 0.0, 1.0 if mean.mean else bound)
-    return Figure(mean.mean, mean.low, mean.high)
+    return Figure.of(found) if column == "reclaim" else Figure(found.mean, found.low, found.high, share=False)
 
 
 def label(cell: Cell, without: Sequence[str] = ()) -> str:

@@ -7,8 +7,8 @@
     variant       current facts, some of them, asked for in other words
     regressed     of what was answered right before and is current still, the share that is answered wrong
     kept          episodes whose question and answer stand in one line of the memory
-    characters    that a reader is given for one question, over the current facts and the questions that no episode answers
-    whole         length of what it shows; of one that is asked, that of its answers to current facts if these are more
+    characters    that a reader is given for one question, over current facts and questions that no episode answers
+    whole         its length; of one that is asked, that of all its answers to current facts if these are more
 
 The invariant: all are counted by equality with what the world says; no judge is asked. A
 value that a later one took the place of is no regression. It knows no consolidator.

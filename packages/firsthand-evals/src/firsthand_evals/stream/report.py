@@ -19,7 +19,7 @@ from firsthand.value import asdict, field, value
 from firsthand_evals import pictures
 from firsthand_evals.pages import Judged, Page, Section, Table
 from firsthand_evals.pictures import Figure, Picture, Series
-from firsthand_evals.stats import Difference, Mean
+from firsthand_evals.stats import Difference
 from firsthand_evals.stream import checks, curves
 from firsthand_evals.stream.arms import KEEP_ALL, NO_MEMORY, THROUGH_PORT
 from firsthand_evals.stream.checks import Check
@@ -114,7 +114,7 @@ def _length(run: Run, arm: str) -> str:
 
 
 def _ends(run: Run) -> list[tuple[str, ...]]:
-    return [(arm, *(short(curves.end(run.streams, arm, figure)) for figure in run.shares)) for arm in run.arms]
+    return [(arm, *(curves.end(run.streams, arm, figure).interval(2) for figure in run.shares)) for arm in run.arms]
 
 
 def page(ran: Ran, asked: str = "") -> Page:
@@ -185,7 +185,7 @@ def _first_picture(run: Run) -> Picture:
     series = []
     for name, figure in (("needs no memory (p0)", f"p0 {reader}"), ("was seen", f"seen {reader}")):
         ends = ((arm, curves.end(run.streams, arm, figure)) for arm in run.arms)
-        series.append(Series(name, tuple((arm, Figure(end.mean, end.low, end.high)) for arm, end in ends)))
+        series.append(Series(name, tuple((arm, Figure.of(end)) for arm, end in ends)))
     paper = tuple((name, Figure(share)) for name, share in _WORDS["anchors"])
     about = f"answered right after the last update, by the {reader} reader"
     series.append(Series(_WORDS["paper"], paper, paper=True))
@@ -279,11 +279,6 @@ def _survival(run: Run) -> Iterator[Sequence[str]]:
             stood[survival.updates] += survival.stood
             n[survival.updates] += survival.n
         yield arm, *(f"{stood[later] / n[later]:.3f}" if n[later] else "-" for later in _later(run))
-
-
-def short(mean: Mean) -> str:
-    """Give a mean and its interval, without n."""
-    return mean.interval() if mean.few or mean.low < mean.high else f"{mean.mean:.3f}"
 
 
 def apart(change: Difference) -> str:
