@@ -11,22 +11,22 @@ from firsthand_evals.stream import checks
 
 def test_a_run_is_told_written_and_listed(shell, tmp_path):
     """A table with the arms and the checks; page and tables as files; the list of experiments has the result."""
-    words = ("eval", "stream", "--streams", "6", "--episodes", "64", "--arm", "merge all")
+    words = ("eval", "stream", "--streams", "7", "--episodes", "64", "--arm", "merge all")
     words += ("--out", str(tmp_path / "kept"))
     (tmp_path / "a").mkdir()
     found = shell(*words, "--html", str(tmp_path / "a" / "page.html"), "--markdown", str(tmp_path / "a" / "tables.md"))
     assert found.code == 0
     assert found.lines[0].startswith("After 8 updates 1 of 2 memories answer less than no memory does")
-    assert found.lines[2] == "Schedule stream: 6 streams of 8 updates, 64 episodes each, seeds 0 to 5, 3 arms"
+    assert found.lines[2] == "Schedule stream: 7 streams of 8 updates, 64 episodes each, seeds 0 to 6, 3 arms"
     assert [line[:9] for line in found.lines[4:7]] == ["no memory", "keep all ", "merge all"]
     assert [line.split()[:2] for line in found.lines[7:]] == [["C1", "held:"]] * 6 + [["H1", "held:"], ["H2", "held:"]]
     assert (tmp_path / "a" / "page.html").read_text().startswith("<!doctype html>")
     tables = (tmp_path / "a" / "tables.md").read_text()
     assert tables.startswith("# What consolidation does to a memory\n")
-    assert "\n## Schedule stream\n\n6 streams" in tables
+    assert "\n## Schedule stream\n\n7 streams" in tables
     assert "| merge all |" in tables
     kept = json.loads((tmp_path / "kept" / "results" / "stream" / "summary.json").read_text())
-    assert (kept["headline"], len(kept["streams"])) == ("8 of 8 checks held (6 streams; stream)", 18)
+    assert (kept["headline"], len(kept["streams"])) == ("8 of 8 checks held (7 streams; stream)", 21)
     assert "8 of 8 checks held" in shell("eval", "list", "--out", str(tmp_path / "kept")).text
 
 

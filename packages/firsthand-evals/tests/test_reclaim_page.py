@@ -11,8 +11,9 @@ from test_pages import Seen
 
 from firsthand.value import replace
 from firsthand_evals.pages import html
-from firsthand_evals.reclaim import figures
+from firsthand_evals.reclaim import experiments, figures
 from firsthand_evals.reclaim import page as pages
+from firsthand_evals.reclaim.requirements import requirements
 from firsthand_evals.reclaim.validators import Check
 
 
@@ -95,7 +96,45 @@ def test_a_memory_is_not_judged_by_a_reader_that_cannot_answer(outcome, whose, w
     found = report(("reclaim",), Head, "head", 3)
     items = tuple(replace(it, outcome=outcome) if it.parameters["memory"] == whose else it for it in found.items)
     told = pages.verdict(replace(found, items=items))
-    assert told.startswith(f"Nothing can be said of head: {why}" if why else "head can be corrected")
+    assert told.startswith(f"Nothing can be said of head: {why}" if why else "head met all 10 requirements")
+
+
+@pytest.mark.parametrize("outcome", ["recovered", "failed"])
+def test_no_verdict_claims_more_than_its_bound(outcome):
+    """All of few problems is too few for 'can be corrected', of sixty it is not; what failed was not tested."""
+    found = report(("reclaim",), Head, "head", 3)
+    (own,) = [[it for it in found.items if it.parameters["memory"] == "head"]]
+    items = tuple(replace(it, outcome=outcome) for it in own)
+    told = pages.verdict(replace(found, items=items))
+    many = tuple(replace(it, parameters={**it.parameters, "problem": f"p{at}"}) for at in range(60) for it in items[:1])
+    more = pages.verdict(replace(found, items=many))
+    if outcome == "recovered":
+        assert told.endswith("on too few problems to say that it can be corrected: brought back 1.00 "
+                             "[0.50, 1.00] of 12 items.")  # fmt: skip
+        assert more.startswith("head can be corrected: brought back 1.00 [0.95, 1.00] of 60 items")
+    else:
+        assert told == more == "head was not tested: it failed in every item."
+
+
+@pytest.mark.parametrize(("right", "told"), [(0, "head cannot be relied on"), (1, "Too few problems to tell whether")])
+def test_a_requirement_that_chance_may_miss_convicts_nobody(right, told):
+    """Nothing of two problems is beyond chance, one of two is not; stale and new wrong values both stand there."""
+    found = report(("disposition",), Head, "head", 2)
+    own = [it for it in found.items if it.parameters["memory"] == "head"]
+    items = tuple(replace(it, outcome="recovered" if at < right else "attractor") for at, it in enumerate(own))
+    asked = requirements(items, experiments.tables_of(items), ("head",))
+    words = pages.verdict(replace(found, items=items, requirements=asked))
+    assert words.startswith(told)
+    assert f"a wrong value in {1 - right / 2:.2f} ({1 - right / 2:.2f} stale, 0.00 new)" in words
+
+
+def test_an_answer_that_nobody_can_know_leaves_no_verdict():
+    """Where notes without a source are answered right, the answers come from elsewhere, whoever answers."""
+    found = report(("reclaim",), Head, "head", 3)
+    leaking = tuple(replace(it, outcome="recovered") for it in found.items)
+    assert pages.verdict(replace(found, items=leaking)) == (
+        "Nothing can be said of head: with no source before it the reader answered 18 of 18 items right."
+    )
 
 
 def test_replies_that_cannot_be_read_convict_nobody():

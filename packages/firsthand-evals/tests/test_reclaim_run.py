@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import ClassVar
 
 import pytest
 
@@ -364,3 +365,25 @@ def test_progress_is_told():
     list(itertools.islice(run.run(cases, Recomputing(), progress=lambda *it: told.append(it)), 4))
     list(run.run(cases, Recomputing(), progress=lambda *it: told.append(it)))
     assert told[-4:] == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+class Collects:
+    """Answers by the lines of every session of this process."""
+
+    lines: ClassVar[list[str]] = []
+
+    def write(self, messages, budget):
+        self.lines.extend(message["content"] for message in messages if message["role"] == "user")
+        return "ask"
+
+    def recall(self, query):
+        return "\n".join(self.lines)
+
+
+def test_a_memory_that_knows_another_problem_is_told_so():
+    """What a class keeps for all problems fails every item but the first; one object may serve for all of them."""
+    Collects.lines.clear()
+    fresh = [*run.run(run.cases(Collects, SUMS), Recomputing())]
+    assert [item.outcome for item in fresh[1:]] == ["failed"] * 3
+    assert "sessions of another problem alone said: each problem has a memory of its own" in fresh[1].fault
+    assert not any(item.fault for item in run.run(run.cases(Collects(), SUMS), Recomputing()))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from firsthand.value import replace
-from firsthand_evals.reclaim import experiments, policies, run, seam, tasks, validators
-from firsthand_evals.reclaim.readers import Guessing, Recomputing
+from firsthand_evals.reclaim import experiments, own, policies, run, seam, tasks, validators
+from firsthand_evals.reclaim.readers import Believing, Guessing, Recomputing, Yielding
 from firsthand_evals.reclaim.seam import Subject
 
 
@@ -66,6 +66,17 @@ def test_all_checks_hold_of_the_papers_memories(cases):
     found = validators.validate(items, problems.values())
     assert [one.name for one in found if not one.held] == []
     assert len(found) == len(validators.CHECKS[cases[0].experiment])
+
+
+@pytest.mark.parametrize("reader", [Believing(), Yielding(), Recomputing(heeds_tag=False), Guessing()])
+def test_checks_of_the_notes_hold_whoever_answers_and_whatever_is_said(reader):
+    """At another budget, for every correction, by each reader: they are asked, and they hold."""
+    changes = own.Changes(150, (), ("handed_value", "sustained"))
+    for name in ("reclaim", "both", "cascade"):
+        items, problems = asked(own.cases([name], experiments.Options(2, vary={"hops": (1, 4)}), changes), reader)
+        found = validators.validate(items, problems.values(), as_in_paper=False)
+        assert found
+        assert [str(each) for each in found if not each.held] == []
 
 
 def test_a_check_without_items_does_not_hold():

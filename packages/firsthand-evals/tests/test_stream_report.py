@@ -8,6 +8,7 @@ from statistics import fmean
 import pytest
 
 from firsthand.errors import InvalidArgument
+from firsthand.value import replace
 from firsthand_evals import pages
 from firsthand_evals.stream import checks, curves, report
 from firsthand_evals.stream.arms import ARMS, GATED, KEEP_ALL, MERGE_ALL, NO_MEMORY
@@ -60,7 +61,7 @@ def test_holm_corrects_step_by_step():
 def small() -> Run:
     named = {one.name: one for one in ARMS}
     chosen = [named[name] for name in (NO_MEMORY, KEEP_ALL, MERGE_ALL, GATED)]
-    return Run("stream", 64, tuple(run(chosen, range(6), episodes=64)))
+    return Run("stream", 64, tuple(run(chosen, range(8), episodes=64)))
 
 
 def test_both_forms_of_the_page_tell_the_same_figures():
@@ -76,9 +77,14 @@ def test_both_forms_of_the_page_tell_the_same_figures():
         assert f"<td>{name}</td>" in html
     assert html.count("<svg") == 1 + len(report.DRAWN)
     assert all(f"- {one.name} held: {one.says}" in text for one in found)
-    assert "6 streams of 8 updates, 64 episodes each, seeds 0 to 5, 4 arms" in html
-    assert re.match(r"After 8 updates 1 of 3 memories answer less .*; the worst is merge all \(0\.\d\d\)\. All ",
-                    page.verdict)  # fmt: skip
+    assert "8 streams of 8 updates, 64 episodes each, seeds 0 to 7, 4 arms" in html
+    assert re.match(
+        r"After 8 updates 1 of 3 memories answer less .*; the worst is merge all \(0\.\d\d\)\. All ", page.verdict
+    )
+    few = replace(ran, streams=tuple(it for it in ran.streams if it.seed < 6))
+    assert report.verdict([(few, ())]) == (
+        "6 streams are too few to tell which of 3 memories answer less than no memory does of what needs none."
+    )
     assert "paper: ten passes over the stream" in html
 
 

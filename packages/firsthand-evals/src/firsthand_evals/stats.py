@@ -165,6 +165,11 @@ def none_seen(n: int) -> float:
     return min(1.0, 3 / n)
 
 
+def so_low_by_chance(hits: int, n: int, share: float) -> float:
+    """Give how often at most so many of n are hit when each is with this chance."""
+    return sum(math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(hits + 1))
+
+
 def least_chance(clusters: int) -> float:
     """Give how often so many differences lean all one way by chance: no test of their signs comes below that."""
     return 2.0 ** (1 - clusters)

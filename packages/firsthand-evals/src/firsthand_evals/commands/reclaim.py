@@ -8,7 +8,7 @@ A memory under test is a function ``write(messages, budget)``, an object or a cl
 file that the user names or of an installed package; nothing else of the current folder is
 imported. What it raises, or gives wrongly, costs its item and is
 said; nothing that was answered is lost. What it prints goes to standard error. Exit code
-1 says that a memory brought back less than ``--fail-under`` or failed in every item, that
+1 says that a memory brought back less than ``--fail-under`` or failed in most items, that
 the run did not come to its end, or that it tells nothing of a memory: a check of the
 evaluation itself is broken, or the reader does not answer what it is shown whole.
 """
@@ -147,9 +147,11 @@ def _run(asked: _Asked, chosen: argparse.Namespace, out: Output) -> Outcome:
 def _report(asked: _Asked, found: Sequence[Item], chosen: argparse.Namespace) -> Report:
     made = experiments.tables_of(found)
     least = chosen.fail_under if chosen.fail_under is not None else requirements.LEAST
-    # The checks know what the paper's notes come to at the paper's budgets, with all source in one place.
+    # Most checks know what the paper's notes come to at the paper's budgets, with all source in one place.
     as_in_paper = chosen.budget is None and not chosen.corrections and asked.reader.name == "recomputing"
-    checks = validators.validate(found, [case.problem for case in asked.cases]) if as_in_paper else ()
+    checks = validators.validate(
+        found, [case.problem for case in asked.cases], as_in_paper=as_in_paper, by_rule=not asked.reader.costs
+    )
     about = (
         ("memories under test", ", ".join(asked.names)), ("reader", asked.reader.name),
         ("items", f"{len(found):,}"), ("problems of each cell", str(chosen.problems)), ("seed", str(chosen.seed)),
@@ -158,6 +160,8 @@ def _report(asked: _Asked, found: Sequence[Item], chosen: argparse.Namespace) ->
         ("source at", ", ".join(chosen.source_at) or "as in the paper"),
         ("corrections", ", ".join(chosen.corrections) or "as in the paper"),
         ("sessions of a chain", ", ".join(map(str, chosen.hops)) or "as in the paper"),
+        ("checks of the evaluation", "all" if as_in_paper else "those that hold at any budget, for any correction and "
+         "reader"),
         ("at least", f"{least:g} of the items"), ("date", str(moment.now())[:10]), ("firsthand", __version__),
     )  # fmt: skip
     cases = {items.key(case, asked.reader): case for case in asked.cases}
@@ -189,8 +193,9 @@ def _show(report: Report, out: Output) -> None:
     for name, cell in figures.scores(report.items, report.names).items():
         own = [requirement for requirement in report.requirements if requirement.memory == name]
         broken = sum(not requirement.held for requirement in own)
-        out.line(f"{shown(name)}: brought back {figures.figure(cell, 'reclaim')} of n = {cell.n:,} items; new wrong "
-                 f"values {cell.silent}; {broken} of {len(own)} requirements not met")  # fmt: skip
+        out.line(f"{shown(name)}: brought back {figures.figure(cell, 'reclaim')} of n = {cell.n:,} items; stale "
+                 f"values {cell.attractor}, new wrong ones {cell.silent}; {broken} of {len(own)} requirements not "
+                 "met")  # fmt: skip
         for judged in report.acceptances:
             if judged.memory == name:
                 out.line(f"  {judged}")
@@ -227,8 +232,8 @@ def _verdict(report: Report, came: Outcome, chosen: argparse.Namespace, out: Out
         out.warn(f"nothing can be said of a memory: {shown(untold)}")
     code = DONE if came.whole and not untold else NOTHING_FOUND
     for name, cell in figures.scores(report.items, report.names).items():
-        if cell.failed.hits == cell.n:
-            out.warn(f"{shown(name)} was not tested: it failed in every item")
+        if untested := page.untested(cell):
+            out.warn(f"{shown(name)} {untested}")
             code = NOTHING_FOUND
         share = cell.recovered.hits / cell.n
         if chosen.fail_under is not None and share < chosen.fail_under:

@@ -150,7 +150,7 @@ class Asking(Models):
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         file = self.folder / ITEMS
-        known, keys = items.load(file), running.keys_of(asked, reader)
+        known, keys, said = items.load(file), running.keys_of(asked, reader), running.said_in(asked)
         left = [case for case, key in zip(asked, keys, strict=True) if key not in known]
         made: dict[str, Item] = {}
         failed: list[Failed] = []
@@ -166,7 +166,7 @@ class Asking(Models):
                 )
             try:
                 with turn, taking(case.repetition):
-                    item = running.one(case, reader, probe=probe)
+                    item = running.one(case, reader, probe=probe, said=said)
             except CapReached:
                 return  # it is counted as left, and the run says why
             except FirsthandError as error:

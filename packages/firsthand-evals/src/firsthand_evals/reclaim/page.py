@@ -17,18 +17,25 @@ from firsthand_evals import pages
 from firsthand_evals.pages import Fold, Judged, Page, Section
 from firsthand_evals.reclaim import figures, scoring
 from firsthand_evals.reclaim.acceptance import Acceptance
+from firsthand_evals.reclaim.corrections import HANDED
 from firsthand_evals.reclaim.figures import ABOUT, HEADS, figure, pair_line, scores
 from firsthand_evals.reclaim.items import Case, Item, sha256
-from firsthand_evals.reclaim.policies import SOURCE_FIRST
-from firsthand_evals.reclaim.requirements import Requirement
+from firsthand_evals.reclaim.policies import BLANK, LOSSY, PADDED, SOURCE_FIRST
+from firsthand_evals.reclaim.requirements import LEAST, Requirement, chance
 from firsthand_evals.reclaim.tables import Cell, Table
+from firsthand_evals.reclaim.tasks import NUMBER
 from firsthand_evals.reclaim.validators import Check
+from firsthand_evals.stats import LEVEL, rate
 
 JUDGED = ("memory", "judged before use by", "let through", "wrong of these", "wrong of all")
 ITEMS_MAX, ITEMS_OF_A_CELL_MAX = 60, 3
 TEXT_CHARACTERS_MAX = 6_000
 ANSWERED_MIN = 0.5
 """Of notes with the whole source, and of replies that can be read: who answers less tells nothing of a memory."""
+EMPTY, KNOWN_MAX = (LOSSY, PADDED, BLANK), 0.1
+"""Notes without a source, and what of them at the lower bound is answered right by luck."""
+UNTESTED_MIN = 0.5
+"""Of its items, above which a memory that failed in them was not tested."""
 PROBLEMS_MIN = 2
 """Under so many nothing is said of a memory but that they are too few."""
 
@@ -87,6 +94,10 @@ def nothing_told(report: Report) -> str:
     answered = sum(item.outcome == scoring.RECOVERED for item in whole)
     if answered < ANSWERED_MIN * len(whole):
         return f"with the whole source before it the reader answered {answered:,} of {len(whole):,} items right"
+    empty = [item for item in beside if _is_empty(item, report.cases)]
+    known = sum(item.outcome == scoring.RECOVERED for item in empty)
+    if rate(known, len(empty)).low > KNOWN_MAX:
+        return f"with no source before it the reader answered {known:,} of {len(empty):,} items right"
     asked = [item for item in report.items if item.outcome != scoring.FAILED]
     read = sum(item.outcome != scoring.MALFORMED for item in asked)
     return f"only {read:,} of {len(asked):,} replies can be read" if read < ANSWERED_MIN * len(asked) else ""
@@ -97,24 +108,52 @@ def _is_whole(item: Item, cases: Mapping[str, Case]) -> bool:
     return case is not None and not case.hops and all(line in item.carried for line in case.problem.source)
 
 
+def _is_empty(item: Item, cases: Mapping[str, Case]) -> bool:
+    """Say whether a note of the paper has nothing of a number that is asked for, which nobody can guess then."""
+    case = cases.get(item.key)
+    if case is None or item.parameters["memory"] not in EMPTY or case.problem.kind != NUMBER or case.budget is None:
+        return False
+    told = case.correction == HANDED or (case.hops and not case.premise)  # the value itself is said, or carried
+    return not told and not any(line in item.carried for line in case.problem.listed)
+
+
 def _of_notes(report: Report) -> str:
     names = list(dict.fromkeys(str(item.parameters["memory"]) for item in report.items))
     cells = scores(report.items, names)
     return ", ".join(f"{name} brings {figure(cell, 'reclaim')} back" for name, cell in cells.items()) or "no item"
 
 
+def untested(cell: Cell) -> str:
+    """Say that a memory failed in most of its items, which then tell nothing of it; empty when it did not."""
+    if cell.failed.hits == cell.n:
+        return "was not tested: it failed in every item"
+    most = cell.failed.hits > UNTESTED_MIN * cell.n
+    return f"was not tested: it failed in {cell.failed.hits:,} of {cell.n:,} items" if most else ""
+
+
 def _verdict_on(name: str, cell: Cell, report: Report) -> str:
-    own = [requirement for requirement in report.requirements if requirement.memory == name]
-    unmet = sum(not requirement.held for requirement in own)
+    """Claim what the bounds bear out: the lower one that it can be corrected, the upper one that it cannot."""
+    if untold := untested(cell):
+        return f"{name} {untold}."
     if cell.problems < PROBLEMS_MIN:
         return f"Too few to tell whether {name} can be corrected: {cell.problems} problem."
-    counted = f"brought back {figure(cell, 'reclaim')} of {cell.n:,} items"
-    if unmet:
-        new = f"a new wrong value in {cell.silent.share or 0:.2f}"
-        return (
-            f"{name} cannot be relied on to be corrected: {counted}, {new}, {unmet} of {len(own)} requirements not met."
-        )
-    return f"{name} can be corrected: {counted}, all {len(own)} requirements met."
+    own = [requirement for requirement in report.requirements if requirement.memory == name]
+    unmet = [requirement for requirement in own if not requirement.held]
+    back = figure(cell, "reclaim")
+    counted = f"brought back {back} of {cell.n:,} items"
+    if not unmet:
+        if (back.low or 0.0) >= LEAST:
+            return f"{name} can be corrected: {counted}, all {len(own)} requirements met."
+        return (f"{name} met all {len(own)} requirements, on too few problems to say that it can be corrected: "
+                f"{counted}.")  # fmt: skip
+    shares = (share or 0.0 for share in (cell.wrong.share, cell.attractor.share, cell.silent.share))
+    wrong = "a wrong value in {:.2f} ({:.2f} stale, {:.2f} new)".format(*shares)
+    found = f"{counted}, {wrong}, {len(unmet)} of {len(own)} requirements not met"
+    least = min(requirement.chance for requirement in unmet) * len(own)
+    least = min(least, chance(1 - (cell.wrong.share or 0.0), cell, LEAST))
+    if least <= 1 - LEVEL or (1.0 if back.high is None else back.high) < LEAST:
+        return f"{name} cannot be relied on to be corrected: {found}."
+    return f"Too few problems to tell whether {name} can be corrected: {found}."
 
 
 def _scores(report: Report) -> Section:

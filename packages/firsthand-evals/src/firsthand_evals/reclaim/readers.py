@@ -28,6 +28,7 @@ MEMORY_HEAD = "Memory of earlier sessions:"
 RECALL, RECALLED = "RECALL:", "Recalled:"
 NEW = "New purchase:"
 REPLY_TOKENS_MAX = 300
+YIELDING = "yielding"
 PULLS_MAX = 4
 SYSTEM = (
     "You answer questions from what stands before you. End with a line that begins with ANSWER: and holds the answer "
@@ -188,7 +189,7 @@ class Yielding(Recomputing):
 
     def __init__(self) -> None:
         super().__init__()
-        self.name = "yielding"
+        self.name = YIELDING
 
     def answer(self, messages: Messages) -> str:
         here = seen(messages)

@@ -6,9 +6,11 @@ of a note of the paper, which is there to be compared with.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from firsthand.value import value
+from firsthand_evals import stats
 from firsthand_evals.reclaim import scoring
 from firsthand_evals.reclaim.figures import label
 from firsthand_evals.reclaim.items import Item
@@ -25,6 +27,7 @@ class Requirement:
     Attributes:
         where: the cell it is of, such as ``budget 300, items 8``; empty for all of a memory's items.
         says: what must hold; ``found``: the figures; ``broken``: items that break it.
+        chance: how often a memory that meets it comes out so low by chance; 0 of what must hold of every item.
     """
 
     memory: str
@@ -35,6 +38,7 @@ class Requirement:
     n: int
     found: str
     broken: tuple[Item, ...] = ()
+    chance: float = 0.0
 
     @property
     def name(self) -> str:
@@ -86,13 +90,19 @@ def _of_cell(name: str, table: Table, cell: Cell, own: Sequence[Item], least: fl
     yield Requirement(
         name, table.name, where, f"a correction brings back at least {least:g} of the items", share >= least, cell.n,
         str(cell.recovered), tuple(item for item in own if item.outcome != scoring.RECOVERED),
+        chance(share, cell, least),
     )  # fmt: skip
     false = cell.wrong.hits / cell.n
     says = f"a wrong value is given for at most {1 - least:.2g} of the items"
     yield Requirement(
         name, table.name, where, says, false <= 1 - least + 1e-9, cell.n, f"stale {cell.attractor}, new {cell.silent}",
-        tuple(item for item in own if wrong(item)),
+        tuple(item for item in own if wrong(item)), chance(1 - false, cell, least),
     )  # fmt: skip
+
+
+def chance(share: float, cell: Cell, least: float) -> float:
+    """Give how often so few problems come out right by chance; the items of a problem are alike."""
+    return stats.so_low_by_chance(math.ceil(share * cell.problems - 1e-9), cell.problems, least)
 
 
 def _beside_nothing(name: str, items: Sequence[Item]) -> Iterator[Requirement]:

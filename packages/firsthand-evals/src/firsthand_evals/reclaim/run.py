@@ -9,7 +9,7 @@ It knows no experiment (`sweeps`) and no table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from firsthand import InvalidArgument
@@ -23,6 +23,8 @@ from firsthand_evals.reclaim.tasks import Problem
 
 REPETITIONS_MAX = 1_000
 CASES_MAX = 1_000_000
+STRANGE_LINES, STRANGE_MIN = 4, 2
+"""Of each other problem that are looked for, and that make a memory shared: one may be invented by accident."""
 
 
 def cases(
@@ -63,10 +65,10 @@ def run(
         InvalidArgument: there are too many cases, or two are the same.
         ModelError: the reader gave no reply. What was yielded before is whole; run again with it as ``known``.
     """
-    keys = keys_of(asked, reader)
+    keys, said = keys_of(asked, reader), said_in(asked)
     for number, (case, name) in enumerate(zip(asked, keys, strict=True), 1):
         kept = (known or {}).get(name)
-        yield kept if kept is not None else one(case, reader, probe=probe)
+        yield kept if kept is not None else one(case, reader, probe=probe, said=said)
         if progress is not None:
             progress(number, len(asked))
 
@@ -80,13 +82,50 @@ def keys_of(asked: Sequence[Case], reader: Reader) -> list[str]:
     return keys
 
 
-def one(case: Case, reader: Reader, *, probe: Probe | None = None) -> Item:
-    """Ask one case; a memory that fails gives an item that says so.
+Said = Mapping[tuple[str, str], Sequence[str]]
+"""The first lines of each problem of an experiment, by experiment and problem."""
+
+
+def said_in(asked: Iterable[Case]) -> Said:
+    """Give what a memory of one problem cannot know of another."""
+    return {(case.experiment, case.problem.id): case.problem.listed[:STRANGE_LINES] for case in asked}
+
+
+def one(case: Case, reader: Reader, *, probe: Probe | None = None, said: Said | None = None) -> Item:
+    """Ask one case; a memory that fails, or knows what was ``said`` in other problems, gives an item that says so.
 
     Raises:
         ModelError: the reader, or a memory that asks a model, got no reply.
     """
     try:
-        return (cascade.ask if case.hops else ask)(case, reader, probe=probe)
+        item = (cascade.ask if case.hops else ask)(case, reader, probe=probe)
     except MemoryFault as fault:
         return failed(case, reader, str(fault))
+    strange = _strange(item, case, said or {})
+    if len(strange) < STRANGE_MIN:
+        return item
+    told = (
+        f"{case.subject.name} gave {strange[0]!r}, which sessions of another problem alone said: each problem has a "
+        "memory of its own, so keep nothing in the class, the module or a place that all of them share"
+    )
+    return failed(case, reader, told)
+
+
+def _strange(item: Item, case: Case, said: Said) -> list[str]:
+    """Give the lines of other problems that a memory carried or answered; one object may serve for all of them."""
+    if case.subject.policy or case.subject.shared:
+        return []
+    hops = [(str(hop["carried"]), hop["pulls"]) for hop in item.hops]
+    given = "\n".join(
+        text for carried, pulls in ((item.carried, item.pulls), *hops)
+        for text in (carried, *(str(pull["text"]) for pull in pulls))
+    )  # fmt: skip
+    of_others = (
+        lines for (experiment, problem), lines in said.items()
+        if experiment == case.experiment and problem != case.problem.id
+    )  # fmt: skip
+    strange = dict.fromkeys(line for lines in of_others for line in lines if line in given)
+    if not strange:
+        return []
+    own = "\n".join((*case.problem.listed, *(() if case.hops else (it["content"] for it in case.session()))))
+    return [line for line in strange if line not in own]

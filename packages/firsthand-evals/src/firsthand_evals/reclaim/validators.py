@@ -13,8 +13,10 @@ from itertools import pairwise
 
 from firsthand.value import value
 from firsthand_evals.reclaim import policies, scoring
+from firsthand_evals.reclaim.corrections import HANDED
 from firsthand_evals.reclaim.items import Item
 from firsthand_evals.reclaim.policies import BLANK, BOTH, DENOISED, LOSSY, PADDED, SOURCE_FIRST, TAGGED
+from firsthand_evals.reclaim.readers import YIELDING
 from firsthand_evals.reclaim.tasks import ARITHMETIC, Problem
 
 Problems = Mapping[str, Problem]
@@ -42,13 +44,28 @@ class Check:
         return f"{self.name}: broken by {len(self.broken)} of {self.n}, such as {self.broken[0]}"
 
 
-def validate(items: Sequence[Item], problems: Iterable[Problem]) -> tuple[Check, ...]:
-    """Check what items of the recomputing reader show, as far as their experiments were run."""
+def validate(
+    items: Sequence[Item], problems: Iterable[Problem], *, as_in_paper: bool = True, by_rule: bool = True
+) -> tuple[Check, ...]:
+    """Check what items show, as far as their experiments were run.
+
+    Args:
+        as_in_paper: False leaves out what holds of the recomputing reader at the paper's budgets and corrections alone.
+        by_rule: False leaves out what a model may break.
+    """
+    asked = CHECKS if as_in_paper else {name: _anywhere(own, by_rule=by_rule) for name, own in CHECKS.items()}
     known = {problem.id: problem for problem in problems}
     by_name: dict[str, list[Item]] = {}
     for item in items:
         by_name.setdefault(item.parameters["experiment"], []).append(item)
-    return tuple(check(own, known) for name, own in by_name.items() for check in CHECKS.get(name, ()))
+    return tuple(check(own, known) for name, own in by_name.items() for check in asked.get(name, ()))
+
+
+def _anywhere(
+    own: Sequence[Callable[[Sequence[Item], Problems], Check]], *, by_rule: bool
+) -> list[Callable[[Sequence[Item], Problems], Check]]:
+    """Give the checks that hold whatever is said, at any budget: those of the notes, and of who makes nothing up."""
+    return [check for check in own if check in OF_NOTES or (by_rule and check in OF_RULES)]
 
 
 @value(eq=False)
@@ -87,6 +104,11 @@ def _recovered(item: Item) -> bool:
     return item.outcome == scoring.RECOVERED
 
 
+def _is_told(item: Item) -> bool:
+    """Say whether the user told the value to a reader that takes it."""
+    return (item.parameters["correction"], item.parameters["reader"]) == (HANDED, YIELDING)
+
+
 def _is_whole(item: Item, problems: Problems) -> bool:
     return all(line in item.carried for line in problems[item.parameters["problem"]].source)
 
@@ -98,7 +120,8 @@ lossy_holds_no_source = Law(
     below_whole=True,
 )  # fmt: skip
 lossy_never_recovers = Law(
-    "nothing is recovered without a source", (LOSSY, PADDED, BLANK), lambda item, _: not _recovered(item),
+    "nothing is recovered without a source", (LOSSY, PADDED, BLANK),
+    lambda item, _: not _recovered(item) or _is_told(item),
     below_whole=True,
 )  # fmt: skip
 source_first_iff_whole = Law(
@@ -191,6 +214,8 @@ def noise_decays(items: Sequence[Item], _problems: Problems) -> Check:
     return Check("decoys crowd the source out", len(naive) + len(denoised), tuple(broken))
 
 
+OF_NOTES = (premise_drifts, lossy_holds_no_source, padded_is_as_long, conclusion_stands_beside, chain_holds_no_goods)
+OF_RULES = (lossy_never_recovers,)
 _AT_THE_WALL = (premise_drifts, lossy_holds_no_source, lossy_never_recovers)
 CHECKS: dict[str, tuple[Callable[[Sequence[Item], Problems], Check], ...]] = {
     "reclaim": (*_AT_THE_WALL, padded_is_as_long, source_first_iff_whole),

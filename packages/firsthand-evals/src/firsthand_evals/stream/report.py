@@ -19,7 +19,7 @@ from firsthand.value import asdict, field, value
 from firsthand_evals import pictures
 from firsthand_evals.pages import Judged, Page, Section, Table
 from firsthand_evals.pictures import Figure, Picture, Series
-from firsthand_evals.stats import Difference
+from firsthand_evals.stats import LEVEL, Difference, least_chance
 from firsthand_evals.stream import checks, curves
 from firsthand_evals.stream.arms import KEEP_ALL, NO_MEMORY, THROUGH_PORT
 from firsthand_evals.stream.checks import Check
@@ -137,15 +137,9 @@ def verdict(ran: Ran) -> str:
     if run.number < STREAMS_MIN:
         told = "Too few to tell whether rewriting a memory does harm: one stream."
         return " ".join((told, *_ended(ran)))
-    figure = f"p0 {_reader(run)}"
-    harm = {arm: curves.difference(run.streams, arm, NO_MEMORY, figure) for arm in run.arms if arm != NO_MEMORY}
-    worse = sorted((change.mean, arm) for arm, change in harm.items() if change.high < 0)
-    n = len(run.streams[0].points)
-    told = f"After {n} updates {len(worse)} of {len(harm)} memories answer less than no memory does of what needs none"
-    told += f"; the worst is {worse[0][1]} ({curves.end(run.streams, worse[0][1], figure).mean:.2f})" if worse else ""
     broken = [check.name for check in checked if not (check.held or check.few)]
     few = [check.name for check in checked if check.few]
-    sentences = [*(_tested(run, arm) for arm in run.tested)] or [f"{told}."]
+    sentences = [*(_tested(run, arm) for arm in run.tested)] or [_harm(run)]
     sentences += _ended(ran)
     if broken:
         sentences.append(f"Not held of {len(checked)} checks: {', '.join(broken)}.")
@@ -154,6 +148,23 @@ def verdict(ran: Ran) -> str:
     if checked and not broken:
         sentences.append(f"All {len(checked) - len(few)} {'other ' if few else ''}checks held.")
     return " ".join(sentences)
+
+
+def _harm(run: Run) -> str:
+    """Count the memories that answer less than none of what needs none, corrected for how many are looked at."""
+    figure, others = f"p0 {_reader(run)}", [arm for arm in run.arms if arm != NO_MEMORY]
+    chances = curves.holm({arm: curves.chance_of(run.streams, arm, NO_MEMORY, figure) for arm in others})
+    ends = {arm: curves.end(run.streams, arm, figure).mean for arm in (*others, NO_MEMORY)}
+    worse = {arm: ends[arm] for arm in others if ends[arm] < ends[NO_MEMORY] and chances[arm] <= 1 - LEVEL}
+    than = "less than no memory does of what needs none"
+    if not worse and least_chance(run.number) * len(others) > 1 - LEVEL:
+        return f"{run.number} streams are too few to tell which of {len(others)} memories answer {than}."
+    told = f"After {len(run.streams[0].points)} updates {len(worse)} of {len(others)} memories answer {than}"
+    if not worse:
+        return f"{told}."
+    least = min(worse.values())
+    worst = [arm for arm, end in worse.items() if end <= least]
+    return f"{told}; the worst {'is' if len(worst) == 1 else 'are'} {' and '.join(worst)} ({least:.2f})."
 
 
 def _tested(run: Run, arm: str) -> str:
