@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from planted import of, planted
 
 from firsthand_evals.stream import checks
 
@@ -45,15 +46,28 @@ def test_what_cannot_be_written_is_refused_before_anything_runs(shell, tmp_path,
     assert (found.code, found.text, told.format(tmp_path) in found.error) == (5, "", True)
 
 
-def test_other_schedules_have_no_checks(shell):
-    """Each schedule is a run of its own, and JSON gives every stream."""
+def test_other_schedules_are_held_to_the_plain_memories(shell):
+    """Each schedule is a run of its own with one check, and JSON gives every stream."""
     words = ("eval", "stream", "--streams", "1", "--episodes", "16", "--arm", "rules only")
     found = shell(*words, "--schedule", "blocked", "--schedule", "static-all", "--json")
     assert found.code == 0
     lines = [json.loads(line) for line in found.lines]
-    assert [(one["stream"]["schedule"], one["stream"]["arm"]) for one in lines] == [
+    streams, made = ([line[kind] for line in lines if kind in line] for kind in ("stream", "check"))
+    assert [(one["schedule"], one["arm"]) for one in streams] == [
         (schedule, arm) for schedule in ("blocked", "static-all") for arm in ("no memory", "keep all", "rules only")
     ]
+    assert [(one["name"], one["held"], one["found"]) for one in made] == [("C1", True, "6 of 6 hold")] * 2
+
+
+@pytest.mark.parametrize("schedule", ["stream", "blocked"])
+def test_a_harness_with_a_fault_judges_no_memory_by_any_schedule(shell, schedule):
+    """Where its reader knows too much, the sentence at the top says so in the place of a verdict."""
+    fault = next(fault for fault in of("stream") if fault.breaks == "a reader without memory knows every family")
+    with planted(fault):
+        found = shell("eval", "stream", "--streams", "2", "--episodes", "16", "--arm", "rules only",
+                      "--schedule", schedule)  # fmt: skip
+    assert found.code == 1
+    assert found.lines[0].startswith("Nothing can be said of any memory: ")
 
 
 def test_a_check_that_fails_is_an_exit_code(shell, monkeypatch):

@@ -44,8 +44,7 @@ def test_a_table_is_told_in_lines_with_its_differences():
                                "wrong"]  # fmt: skip
     assert [line.split()[1:3] for line in told[2:5]] == [["lossy", "3"], ["blank", "3"], ["head", "3"]]
     assert told[6] == (
-        "recomputing: commits to a wrong value: lossy minus blank: +0.000 [+0.000, +0.000] no difference "
-        "(3 problems, 3 pairs)"
+        "recomputing: commits to a wrong value: lossy minus blank: +0.000, too few (3 problems, 3 pairs)"
     )
 
 

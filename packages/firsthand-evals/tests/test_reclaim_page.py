@@ -125,7 +125,7 @@ def test_a_requirement_that_chance_may_miss_convicts_nobody(right, told):
     asked = requirements(items, experiments.tables_of(items), ("head",))
     words = pages.verdict(replace(found, items=items, requirements=asked))
     assert words.startswith(told)
-    assert f"a wrong value in {1 - right / 2:.2f} ({1 - right / 2:.2f} stale, 0.00 new)" in words
+    assert f"a wrong value in {1 - right / 2:.2f} ({1 - right / 2:.2f} stale, 0.00 new), 2 of 4 requirements" in words
 
 
 def test_an_answer_that_nobody_can_know_leaves_no_verdict():

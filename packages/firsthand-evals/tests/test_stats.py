@@ -95,7 +95,7 @@ def test_the_paper_s_null_result_is_not_called_a_difference():
     assert stats.difference({1: [1.0], 2: [0.0]}, {1: [0.0], 2: [1.0]}).verdict == "no difference detectable"
     leaning = stats.difference({1: [1.0], 2: [0.0], 3: [0.0]}, {1: [0.0], 2: [0.0], 3: [0.0]})
     assert (leaning.mean, leaning.verdict) == (pytest.approx(1 / 3), "no difference detectable")
-    assert stats.difference({1: [1.0], 2: [0.5]}, {1: [1.0], 2: [0.5]}).verdict == "no difference"
+    assert stats.difference({1: [1.0], 2: [0.5]}, {1: [1.0], 2: [0.5]}).verdict == "too few"
 
 
 @pytest.mark.parametrize(("clusters", "verdict"), [(2, "too few"), (4, "too few"), (5, "better")])
@@ -167,9 +167,9 @@ def test_the_order_of_clusters_changes_nothing(clusters, chance):
 
 @given(CLUSTERS)
 def test_a_difference_to_itself_is_none(clusters):
-    """What is compared with itself differs by nothing, in words too; one cluster is too few."""
+    """What is compared with itself differs by nothing, in words too; of few clusters it is too few."""
     found = stats.difference(clusters, clusters, resamples=20)
-    verdict = "no difference" if len(clusters) > 1 else "too few"
+    verdict = "no difference" if len(clusters) >= stats.ALIKE_MIN else "too few"
     assert (found.mean, found.low, found.high, found.verdict) == (0.0, 0.0, 0.0, verdict)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from stream_models import chatty, faithful, merging, silent
 
@@ -91,9 +93,27 @@ def test_of_a_model_that_does_nothing_nothing_is_said(model, why):
     assert all(why.format(arm=arm) in check.found for check, arm in zip(found[2:], first, strict=True))
 
 
+def choosing(prompt: str) -> str:
+    """Consolidate where that is due, and leave everything as it is where it may."""
+    return faithful(prompt) if "you have to consolidate" in prompt else "[]"
+
+
+def unmoved(prompt: str) -> str:
+    """Reply the same words to everything."""
+    return json.dumps([{"action": "consolidate", "cases": [1], "entries": [], "text": "I noted it"}])
+
+
+def test_a_buffer_is_no_choice():
+    """An agent that does the same whether it may or must keeps more by its buffer alone: K7 says nothing of it."""
+    (check,) = checks.of_model(ran(unmoved, "stream", (BY_MODEL_AUTO, BY_MODEL_FORCED), 5))
+    assert (check.name, check.verdict) == ("K7", "too few")
+    assert "better" in check.found
+    assert "nothing shows that it chose: +0.0 consolidations" in check.found
+
+
 def test_free_and_forced_are_compared():
     """K7 holds for an agent that keeps more of what was seen when it may choose; when alike, it does not."""
-    streams = ran(faithful, "stream", (BY_MODEL_AUTO, BY_MODEL_FORCED), 3)
+    streams = ran(choosing, "stream", (BY_MODEL_AUTO, BY_MODEL_FORCED), 5)
     assert told(streams, "K7") == [(True, "held")]
     same = [replace(one, points=streams[0].points) for one in streams]
     assert told(same, "K7") == [(False, "not replicated")]

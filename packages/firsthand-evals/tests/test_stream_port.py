@@ -244,7 +244,7 @@ def test_the_verdict_is_about_the_memory_under_test():
     """What it makes of what was seen and of what needs none stands first, beside no memory and keep all."""
     words = beside(Lies).page.verdict
     assert words.startswith("After 4 updates Lies answers 0.00 of what was seen (no memory 0.31: ")
-    assert "keep all 1.00: too few) and 1.00 of what needs no memory (p0) (no memory 1.00: no difference" in words
+    assert "keep all 1.00: too few) and 1.00 of what needs no memory (p0) (no memory 1.00: too few" in words
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ class Difference(_Resampled):
     @property
     def few(self) -> bool:
         """True also of fewer than `ALIKE_MIN` clusters that all differ by the same."""
-        return self.clusters < 2 or (self.low == self.high != 0 and self.clusters < ALIKE_MIN)
+        return self.clusters < 2 or (self.low == self.high and self.clusters < ALIKE_MIN)
 
     @property
     def verdict(self) -> str:

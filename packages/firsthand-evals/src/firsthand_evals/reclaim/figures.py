@@ -176,7 +176,8 @@ def _dots(table: Table, cells: Sequence[Cell]) -> Picture:
     """Draw a row for each cell, with its share of each outcome."""
     outcomes = [outcome for outcome in scoring.OUTCOMES if any(_rate(cell, outcome).hits for cell in cells)]
     ours = {SAID[it]: [(_row_of(cell), _of_rate(_rate(cell, it))) for cell in cells] for it in outcomes}
-    series = [*_series(ours), *_anchored(_paper(table, cells), _row_of)]
+    paper = (row for column in ("reclaim", "wrong") for row in _paper(table, cells, column))
+    series = [*_series(ours), *_anchored(paper, _row_of)]
     about = f"{table.name}: outcomes by {', '.join(table.by)}"
     return Picture(partial(drawings.dots, about, "share of items", series), f"{_counted(cells)} a row")
 

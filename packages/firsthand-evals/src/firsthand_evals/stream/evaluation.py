@@ -6,8 +6,9 @@
     C0 held: ...
 
 Everything is made in memory: no store, no network, and no model unless one is named. The
-checks are of the schedule ``stream`` alone; with a model come the loops that it writes
-in, ten passes over the stream and over everything at once, and H7 and H8.
+checks are of the schedule ``stream``; of every other one it is checked that the plain
+memories are as known. With a model come the loops that it writes in, ten passes over the
+stream and over everything at once, and H7 and H8.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def ran(
     there: Sequence[tuple[str, Sequence[Arm]]], seeds: Sequence[int], episodes: int, options: Options,
     readers: Readers, check: Checks,
 ) -> list[tuple[Run, Sequence[Check]]]:  # fmt: skip
-    """Run arms by schedule; what comes as it happened is checked.
+    """Run arms by schedule; what comes as it happened is checked whole, of other schedules the plain memories.
 
     Args:
         readers: gives those who answer.
@@ -109,7 +110,7 @@ def ran(
         )]  # fmt: skip
         one = Run(name, episodes, tuple(it for it in made if it.arm not in faults), faults,
                   tuple(it for it in made if it.arm in faults))  # fmt: skip
-        runses.append((one, check(one.streams, episodes) if name == CHECKED else ()))
+        runses.append((one, (check if name == CHECKED else checks.plain)(one.streams, episodes)))
     return runses
 
 

@@ -137,6 +137,10 @@ def verdict(ran: Ran) -> str:
     if run.number < STREAMS_MIN:
         told = "Too few to tell whether rewriting a memory does harm: one stream."
         return " ".join((told, *_ended(ran)))
+    untold = [check for check in checked if check.name in checks.OF_HARNESS and not check.held]
+    if untold:
+        told = f"{len(untold)} of {len(checked)} checks, of the evaluation itself, do not hold"
+        return " ".join((f"Nothing can be said of any memory: {told} ({untold[0].says}).", *_ended(ran)))
     broken = [check.name for check in checked if not (check.held or check.few)]
     few = [check.name for check in checked if check.few]
     sentences = [*(_tested(run, arm) for arm in run.tested)] or [_harm(run)]
@@ -206,7 +210,7 @@ def _first_picture(run: Run) -> Picture:
 
 def _section(run: Run, checked: Sequence[Check]) -> Section:
     """Give the curves and tables of a schedule."""
-    chances = checks.by_chance(run.streams) if checked else {}
+    chances = checks.by_chance(run.streams) if any(check.name[0] == "H" for check in checked) else {}
     drawn = tuple(figure.replace(f" {STRONG}", f" {MODEL}") if _reader(run) == MODEL else figure for figure in DRAWN)
     ends = [(*row, _length(run, row[0])) for row in _ends(run)]
     tables = [
