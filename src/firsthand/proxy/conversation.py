@@ -40,6 +40,7 @@ class Conversation:
         frame: system prompt and tools of the last request.
         tokens: that the next request has at most, but for what is new in it. recorded_tokens: of the newest one.
         appended: messages, since the log was looked at; None where it is not known how many.
+        read_through: the position of the log that is known.
         responses: by the id that the client knows: the upstream's own, and what is to be sent behind it.
     """
 
@@ -48,7 +49,7 @@ class Conversation:
         self.calls: set[str] = set()
         self.entries: list[Entry] = []
         self.appended: int | None = 0
-        self._read_through = 0  # the position of the log that is known
+        self.read_through = 0
         self._is_cut = False  # nothing that follows belongs to the newest entry
         self.answers = self.tokens = self.recorded_tokens = 0
         self.window: SessionWindow | None = None
@@ -56,25 +57,28 @@ class Conversation:
         self.sent: list[Message] | None = None
         self.frame: tuple[str, tuple[Message, ...]] | None = None
         self.responses: OrderedDict[str, tuple[str, tuple[Message, ...]]] = OrderedDict()
-        self._through = session.space.position
         self._read()
 
     def follow(self) -> bool:
         """Read the log anew where another process appended messages, and say so; only while no answer is on its way."""
-        since, appended = self._read_through, self.appended
-        self._read_through, self.appended = self.session.space.position, 0
+        since, appended = self.read_through, self.appended
+        self.read_through = self.session.space.position
+        if self.read_through == since:
+            return False
+        self.appended = 0
+        self.forget_erased(since)
         if appended is not None and appended != sum(map(self._is_message, self.session.listed(after=since))):
             self.window = None  # the next one is made of the log
             self._read()
             return True
         return False
 
-    def took(self, messages: Sequence[Message], own: frozenset[str]) -> None:
-        """Know messages that follow in the log."""
+    def took(self, messages: Sequence[Message], own: frozenset[str], size: int | None = None) -> None:
+        """Know messages that follow in the log; their size, where it was estimated before."""
         self._grow(messages, own)
         if self.appended is not None:
             self.appended += len(messages)
-        self.tokens += self.size_of(messages)
+        self.tokens += self.size_of(messages) if size is None else size
         if self.sent is not None:
             self.sent += messages
 
@@ -109,7 +113,7 @@ class Conversation:
     def _read(self) -> None:
         """Make the entries of the log, as they were made while its messages passed."""
         self.calls, self.entries, self._is_cut = set(), [], False
-        self._read_through, self.appended = self.session.space.position, 0
+        self.read_through, self.appended = self.session.space.position, 0
         messages: list[Message] = []
         for event in reversed([*self.session.listed()]):
             if self._is_message(event):
@@ -139,7 +143,7 @@ class Conversation:
 
     def goes_on(self, entries: Sequence[Entry]) -> bool:
         """Say whether a list begins with all that is known."""
-        return self.common(entries) == len(self.entries)
+        return [entry.key for entry in entries[: len(self.entries)]] == [entry.key for entry in self.entries]
 
     def common(self, entries: Sequence[Entry]) -> int:
         """Count the entries that a list begins with as this one does."""
@@ -161,12 +165,10 @@ class Conversation:
                 most -= 1
         return "" if place is None else next(each.id for each in read if each.position - each.part == place.position)
 
-    def forget_erased(self) -> None:
-        """Send nothing again that was erased since the last request, withheld or composed."""
+    def forget_erased(self, since: int) -> None:
+        """Send nothing again that was erased since a position, withheld or composed."""
         if self.sent is None and not any(entry.hidden for entry in self.entries):
             return  # all that is sent is the client's own
-        space, through = self.session.space, self._through
-        self._through = space.position
-        if any(space.events(self.session.name, kind=Kind.ERASURE, after=through, limit=1)):
+        if any(self.session.space.events(self.session.name, kind=Kind.ERASURE, after=since, limit=1)):
             self.sent = None
             self.entries = [replace(entry, hidden=False) for entry in self.entries]

@@ -92,7 +92,8 @@ class Turn:
     def begin(self) -> None:
         """Make the request, at once where the client's own list goes out; else what is new is recorded first."""
         conversation, asked, entries = self.conversation, self._asked, self._entries
-        conversation.forget_erased()
+        if conversation.answers > 1:  # else the log was followed
+            conversation.forget_erased(conversation.read_through)
         known = 0 if asked.stands_on else len(conversation.entries)
         goes_on = bool(asked.stands_on) or conversation.goes_on(entries)
         if not goes_on:  # trimmed, or rewritten in front of where the session stands
@@ -104,12 +105,13 @@ class Turn:
         self._whole = self._new if self.changes and (is_first or not goes_on) else None
         if self.changes:
             self._window = self._all.window_of(conversation, asked)
-            self.own = frozenset(map(tool_name, self._window.tools))
-        self._tokens_before = conversation.recorded_tokens
+            self._tools = self._window.tools
+            self.own = frozenset(map(tool_name, self._tools))
+        self._tokens_before, self._size = conversation.recorded_tokens, conversation.size_of(self._new)
         is_quick = goes_on and not asked.stands_on and self._is_small()
         conversation.frame = (asked.system, asked.tools)
         if goes_on:
-            conversation.took(self._new, self.own)
+            conversation.took(self._new, self.own, self._size)
         else:
             conversation.entries, conversation.appended = list(self._entries), None
         if not self.changes:
@@ -124,7 +126,7 @@ class Turn:
         conversation = self.conversation
         if self._window is None or not (conversation.is_whole or conversation.sent):
             return False
-        budget, size, task, frame = self.window.budget, conversation.size_of(self._new), 0, 0
+        budget, size, task, frame = self.window.budget, self._size, 0, 0
         if conversation.is_whole:  # nothing says its task state yet: that one's room is kept free
             task = max(TASK_TOKENS_MIN, min(TASK_TOKENS_MAX, int(budget.tokens_max * TASK_SHARE)))
         if conversation.frame != (self._asked.system, self._asked.tools):
@@ -167,12 +169,12 @@ class Turn:
 
     def _written(self) -> Message:
         """Write the body: the client's own list while nothing has left, else that of the window."""
-        conversation, window = self.conversation, self.window
+        conversation = self.conversation
         if conversation.sent is None and len(self._entries) != len(conversation.entries):
-            conversation.sent = window.composed()[conversation.dialect.LIST]
+            conversation.sent = self.window.composed()[conversation.dialect.LIST]
         self._sent = conversation.sent
         messages = self._as_it_came() if self._sent is None else self._sent
-        return conversation.dialect.write(self._asked, messages, window.tools, composed=self._sent is not None)
+        return conversation.dialect.write(self._asked, messages, self._tools, composed=self._sent is not None)
 
     def _as_it_came(self) -> list[Message]:
         """Give the client's own list, and what was withheld from it at its place."""
@@ -189,7 +191,7 @@ class Turn:
         """Write a request that stands on a response which the upstream keeps."""
         named, answers = self.conversation.responses.get(self._asked.stands_on, (self._asked.stands_on, ()))
         messages = [*answers, *self._asked.messages]
-        body = self.conversation.dialect.write(self._asked, messages, self.window.tools, composed=False)
+        body = self.conversation.dialect.write(self._asked, messages, self._tools, composed=False)
         return {**body, "previous_response_id": named}
 
     # our tools ---------------------------------------------------------------------------------------
@@ -224,7 +226,7 @@ class Turn:
         if conversation.sent is None or conversation.sent is self._sent:
             return body
         self._sent = conversation.sent
-        return conversation.dialect.write(self._asked, self._sent, window.tools, composed=True)
+        return conversation.dialect.write(self._asked, self._sent, self._tools, composed=True)
 
     def _answered(self, reply: Reply) -> list[Message]:
         """Answer calls of our tools; calls and answers are appended together."""
@@ -252,6 +254,8 @@ class Turn:
                 elif not self._is_lost:
                     self._append(list(reply.messages))
                     self.conversation.took(reply.messages, self.own)
+                if self.conversation.answers == 1 and not self._is_lost:
+                    self.conversation.follow()  # so that the next request need not
                 if reply.id:
                     self._all.know_response(self.conversation, first_id or reply.id, reply.id, self._withheld)
         finally:

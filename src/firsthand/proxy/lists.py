@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import operator
 import threading
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import accumulate, takewhile
 
 from firsthand.proxy.conversation import Conversation
 from firsthand.proxy.dialect import Asked, Dialect, Entry, Message, digest
@@ -39,15 +40,9 @@ class Lists:
             ((sum(takewhile(bool, map(operator.eq, messages, other))), entries, other) for other, entries in alike),
             default=(0, [], ()), key=operator.itemgetter(0),
         )  # fmt: skip
-        made, count = [], 0
-        for entry in known:
-            if (count := count + len(entry.messages)) > common:
-                break
-            made.append(entry)
-        if made:  # what follows the newest one may belong to it
-            made.pop()
-        count = sum(len(entry.messages) for entry in made)
-        made += dialect.entries(map(dialect.plain, messages[count:]), (), set())
+        ends = [*accumulate(len(entry.messages) for entry in known)]
+        made: list[Entry] = known[: max(0, bisect_right(ends, common) - 1)]  # what follows the newest one may belong to it
+        made += dialect.entries(map(dialect.plain, messages[ends[len(made) - 1] if made else 0 :]), (), set())
         with self._lock:
             rest = [each for each in alike if each[0] is not old or common < len(old)]
             self._last[name] = [((*old[:common], *messages[common:]), made), *rest][:ALIKE_MAX]
