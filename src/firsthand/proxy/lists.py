@@ -41,7 +41,8 @@ class Lists:
             default=(0, [], ()), key=operator.itemgetter(0),
         )  # fmt: skip
         ends = [*accumulate(len(entry.messages) for entry in known)]
-        made: list[Entry] = known[: max(0, bisect_right(ends, common) - 1)]  # what follows the newest one may belong to it
+        # what follows the newest one may belong to it
+        made: list[Entry] = known[: max(0, bisect_right(ends, common) - 1)]
         made += dialect.entries(map(dialect.plain, messages[ends[len(made) - 1] if made else 0 :]), (), set())
         with self._lock:
             rest = [each for each in alike if each[0] is not old or common < len(old)]
