@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-from firsthand import Memory
-
 SECRET = "jane.doe-4711@example.org"
 
 
@@ -46,26 +44,6 @@ def test_containing_finds_a_text_wherever_it_stands(shell, tmp_path):
     assert done["proof"]["ok"] is True
     assert (done["artifacts_removed"], done["proof"]["scanned"]) == (1, [])
     assert shell("store", "erase", "--containing", text, "--yes").code == 1
-
-
-def test_whole_records_go(shell):
-    """An event that was cut from a record goes with the others of the record; a span goes from end to end."""
-    with Memory.open(shell.store) as memory:
-        parts = memory.session("talk").append_messages(
-            [{"role": "assistant", "content": [{"type": "text", "text": "first"}, {"type": "text", "text": "second"},
-                                               {"type": "text", "text": "third"}]},
-             {"role": "user", "content": "stays"}],
-            "anthropic",
-        )  # fmt: skip
-        alone = [memory.session("talk").note(f"note {number}") for number in range(3)]
-    lines = shell("store", "erase", parts[1].pointer, "--yes").lines
-    assert [line.split()[0] for line in lines[:3]] == [part.pointer for part in parts[:3]]
-    assert lines[3] == "erased 3 events and 0 artifacts"
-    span = shell("store", "erase", f"{alone[0].pointer}..{alone[2].id}", "--yes", "--json").json
-    assert span["erased"] == [one.pointer for one in alone]
-    assert [one["erased"] for one in shell("timeline", "--json").json_lines if one["pointer"] == parts[3].pointer] == [
-        False
-    ]
 
 
 def test_the_same_strings_elsewhere_are_pointed_out(shell):

@@ -115,14 +115,6 @@ def test_recall_answers_in_text_and_as_an_object(ask):
     assert object_["hits"][0]["pointer"].startswith("fh:")
 
 
-def test_a_pointer_of_recall_is_expanded(ask):
-    """What recall points at is read whole by expand, and listed by timeline."""
-    pointer = ask(tool("recall", query="E4711"))["structuredContent"]["hits"][0]["pointer"]
-    read, listed = ask(tool("expand", pointer=pointer), tool("timeline", where=pointer))
-    assert "error E4711 at db7.internal:5544" in read["content"][0]["text"]
-    assert pointer in listed["content"][0]["text"]
-
-
 def test_what_goes_wrong_is_a_sentence(ask, tmp_path):
     """Wrong arguments, pointers and tools give an error in words, without a traceback or the store's folder."""
     for call, words in (
@@ -151,22 +143,6 @@ def test_a_store_that_cannot_be_opened_is_told_at_each_call(ask, tmp_path):
     assert "degraded" in told["content"][0]["text"]
     (folder / "cat.jpg").unlink()
     assert not ask(tool("recall", query="x"), served=served).get("isError")
-
-
-def test_remember_is_found_by_recall(ask):
-    """What an agent keeps is found in the same connection."""
-    _, found = ask(tool("remember", text="raise max_locks first", sort="rule"), tool("recall", query="max_locks"))
-    assert "raise max_locks first" in found["content"][0]["text"]
-
-
-def test_a_decision_is_proven_before_it_is_kept(ask):
-    """A quote of the user's that stands in the log is kept; a wrong one is an error that says what to copy."""
-    fact = {"action": "assert", "subject": "deploying", "text": "shop-api"}
-    kept, refused = ask(
-        tool("decide", quote="deploy shop-api please", **fact), tool("decide", quote="Deploy shop-api please", **fact)
-    )
-    assert (kept["structuredContent"]["outcome"], kept["structuredContent"]["new"]) == ("found", True)
-    assert (refused["isError"], "copy from: 'deploy shop-api please'" in json.dumps(refused)) == (True, True)
 
 
 def test_resources_and_prompt(ask):

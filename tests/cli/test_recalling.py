@@ -48,14 +48,6 @@ def test_what_the_user_said_stands_behind_the_hits(shell):
     assert all(re.search(r"see [12]$", line) for line in lines[at + 1 : at + 3])
 
 
-@pytest.mark.parametrize(
-    "options", [("--limit", "0"), ("--limit", "201"), ("--budget", "0"), ("--skip", "-1"), ("--now", "soon")]
-)
-def test_a_number_out_of_its_range_is_a_usage_error(shell, options):
-    """What is out of range is refused before the store is opened."""
-    assert shell("recall", "x", *options).code == 2
-
-
 def test_now_is_told(shell):
     """What "yesterday" was counted from is in the JSON answer."""
     shell.append("needle")
@@ -176,46 +168,6 @@ def test_json_has_every_field(shell):
         "exact": ["needle"], "preview": "needle", "spans": [f"{pointer}@0-6"], "copies": [], "companion_of": "",
         "replaces": "", "claims": "",
     }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        '"',
-        "'",
-        "AND",
-        "NEAR(",
-        "OR NOT",
-        "a* b",
-        "-x",
-        "--",
-        "(((",
-        "body:x",
-        "*",
-        "%_",
-        "日本語",
-        "😀",
-        "\\",
-        "\u202e",
-        "e\u0301",
-    ],
-)
-def test_any_text_is_a_query(shell, query):
-    """No sign of a query is an operator: each ends with 0 or 1 and a typed answer."""
-    shell.append("some 日本語 text 😀 AND more")
-    said = shell("recall", "--json", "--", query)
-    assert said.code in {0, 1}
-    assert said.json["outcome"] in {"found", "absent"}
-    assert (said.code == 0) == (said.json["outcome"] != "absent") == bool(said.json["hits"])
-
-
-def test_a_query_of_60_kilobytes_is_answered(shell):
-    """A long query is answered; one beyond the limit is refused with its sentence."""
-    pointer = shell.append("needle")
-    said = shell("recall", "needle " * 9_000, "--json")
-    assert [hit["pointer"] for hit in said.json["hits"]] == [pointer]
-    refused = shell("recall", "x" * 100_001)
-    assert (refused.code, refused.error) == (5, "firsthand: a query has at most 100,000 characters; got 100,001\n")
 
 
 def test_a_terminal_shows_the_lines_around_the_match(shell):

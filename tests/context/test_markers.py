@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 
 from firsthand.context.markers import apply
-from firsthand.context.plan import plan
 from firsthand.errors import InvalidArgument
 from firsthand.moment import Moment
 from firsthand.tokens import estimate
 from firsthand.value import replace
 from firsthand.window import MARKER_TOKENS_MAX, Departure, Hint, Marker, Plan, Window
-from windows import budget_for, count, made_id, made_window, rare
+from windows import count, made_id, made_window, rare
 
 
 def planned(window: Window, *runs: tuple[int, int]) -> Plan:
@@ -50,17 +49,6 @@ def test_what_leaves_is_replaced_by_one_marker():
     )
 
 
-def test_the_window_after_it_is_within_what_was_planned():
-    """With the room that the plan kept for markers, the window meets its target."""
-    window = made_window("uacr " * 20 + "u", tokens=100)
-    for _ in range(3):
-        made = plan(window, budget_for(window, int(window.tokens * 0.7)))
-        window = apply(window, made, rare, count=count)
-        assert window.tokens <= made.tokens_after <= made.tokens_target
-    assert window.cycle == 3
-    assert window.markers_tokens == sum(estimate(marker.text) for marker in window.markers)
-
-
 def test_what_stays_inside_a_range_is_counted_and_counted_again_when_it_leaves():
     """A marker says how many events of its range stand below it, as of now."""
     window = applied(made_window("ua ua ua ua ua"), (1, 2), (4, 5), (7, 8))
@@ -72,31 +60,12 @@ def test_what_stays_inside_a_range_is_counted_and_counted_again_when_it_leaves()
     assert window.markers[0].text_tokens == estimate(window.markers[0].text)
 
 
-def test_a_run_that_reaches_out_of_a_range_widens_it():
-    """Ranges never overlap: a run from inside a marker's range to beyond it becomes part of it."""
-    window = applied(applied(made_window("ua ua ua ua ua"), (1, 1), (3, 3)), (5, 6))
-    assert ranges(window) == [(1, 3, 2, 1, 1), (5, 6, 2, 0, 0)]
-    assert ranges(applied(window, (2, 4))) == [(1, 4, 4, 0, 1), (5, 6, 2, 0, 0)]
-
-
 def test_a_marker_that_nothing_touched_is_the_very_same():
     """A compaction writes no marker anew that it did not change."""
     window = applied(made_window("ua ua ua ua ua"), (1, 2), (4, 5))
     again = applied(window, (7, 8))
     assert again.markers[0] is window.markers[0]
     assert ranges(again) == [(1, 5, 4, 1, 1), (7, 8, 2, 0, 0)]
-
-
-def test_a_clock_that_runs_backwards():
-    """Times are the least and the greatest; order and range follow positions alone."""
-    window = made_window("ua u")
-    items = (replace(window.items[0], time=Moment(900)), replace(window.items[1], time=Moment(100)), window.items[2])
-    marker = applied(replace(window, items=items), (1, 2)).markers[0]
-    assert (marker.start, marker.end) == (Moment(100), Moment(900))
-    assert (marker.first, marker.last) == (made_id(1), made_id(2))
-    untimed = tuple(replace(item, time=None) for item in window.items)
-    marker = applied(replace(window, items=untimed), (1, 2)).markers[0]
-    assert (marker.start, marker.end) == (None, None)
 
 
 def test_hints_give_way_where_a_marker_would_be_too_long():
