@@ -14,6 +14,7 @@ from google.adk.agents.run_config import StreamingMode
 from google.adk.apps.app import App
 from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_response import LlmResponse
+from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.runners import InMemoryRunner
 from google.adk.tools import load_memory
 from google.adk.tools.agent_tool import AgentTool
@@ -105,11 +106,11 @@ class Scripted:
 class Talk:
     """A session of an agent, and the runner that drives it."""
 
-    def __init__(self, plugin, model, session="s", *, agent=None, user="u", **more):
+    def __init__(self, plugin, model, session="s", *, agent=None, user="u", before=(), **more):
         agent = agent or LlmAgent(
             name="keeper", model=model, instruction="Look after the workers.", tools=[read_page], **more
         )
-        self.runner = InMemoryRunner(app=App(name="shop", root_agent=agent, plugins=[plugin]))
+        self.runner = InMemoryRunner(app=App(name="shop", root_agent=agent, plugins=[*before, *filter(None, [plugin])]))
         self.plugin, self.session, self.user = plugin, session, user
 
     def turn(self, text, config=None):
@@ -364,3 +365,66 @@ def test_an_agent_with_an_output_schema_is_offered_no_tools(tmp_path):
     talk.turn("Give a page.")
     talk.end()
     assert (model.sent[0].config.tools or [], len(logged(tmp_path / "s", "s/keeper"))) == ([], 2)
+
+
+@pytest.mark.parametrize("is_text", [True, False])
+def test_an_instruction_among_the_contents_is_passed_on(tmp_path, is_text):
+    """With a static instruction the agent's own stands where ADK puts it, call after call, and is no user's message."""
+    parts = [types.Part(text="Be brief.") if is_text else types.Part.from_bytes(data=PNG, mime_type="image/png")]
+    requests = []
+    for plugin in (None, FirsthandPlugin(tmp_path / "s")):
+        model = Scripted(said(("read_page", {"page": 1})), said("Read."), said("Done."))
+        agent = LlmAgent(
+            name="keeper", model=model.model, static_instruction=types.Content(role="user", parts=parts),
+            instruction="Look after the workers of {hall?}.", tools=[read_page],
+        )  # fmt: skip
+        talk = Talk(plugin, None, agent=agent)
+        talk.turn("Read the log, page 1")
+        talk.turn("Thanks.")
+        talk.end()
+        requests.append([
+            [(each.role, part.text, bool(part.inline_data)) for each in request.contents for part in each.parts]
+            for request in model.sent
+        ])  # fmt: skip
+        assert all(any("of your own system" in (text or "") or "workers" in (text or "") for _, text, _ in request)
+                   for request in requests[-1])  # fmt: skip
+    assert requests[0] == requests[1]
+    messages = logged(tmp_path / "s", "s/keeper")
+    assert [message["content"] for message in messages if message["role"] == "user"] == [
+        "Read the log, page 1", "Thanks.",
+    ]  # fmt: skip
+    with Memory(tmp_path / "s", namespace="shop/u", create=False) as memory:
+        assert any("Look after the workers of ." in event.text for event in memory.events(kind=Kind.SYSTEM))
+
+
+def test_a_message_that_a_plugin_rewrote_is_the_users(tmp_path):
+    """What stands before ours may redact the newest message; it is recorded as it was sent, once."""
+
+    class Redacts(BasePlugin):
+        async def before_model_callback(self, *, callback_context, llm_request):
+            for content in llm_request.contents:
+                if content.role == "user":
+                    content.parts = [types.Part(text=part.text.replace("4711", "****")) for part in content.parts]
+
+    model = Scripted(said("Noted."), said("Hidden."))
+    agent = LlmAgent(name="keeper", model=model.model, static_instruction="Be brief.", instruction="Look after them.")
+    talk = Talk(FirsthandPlugin(tmp_path / "s"), None, agent=agent, before=[Redacts("redacts")])
+    talk.turn("The pin is 4711.")
+    talk.turn("Is it still 4711?")
+    talk.end()
+    assert [message["content"] for message in logged(tmp_path / "s", "s/keeper")] == [
+        "The pin is ****.", "Noted.", "Is it still ****?", "Hidden.",
+    ]  # fmt: skip
+
+
+def test_an_agent_that_is_sent_no_earlier_turns_has_a_session_for_each(tmp_path):
+    """With include_contents="none" a request has its own turn alone, and each turn is recorded whole."""
+    model = Scripted(said(("read_page", {"page": 1})), said("Read."), said("Done."))
+    talk = Talk(FirsthandPlugin(tmp_path / "s"), model.model, include_contents="none")
+    talk.turn("Read the log, page 1")
+    talk.turn("Thanks.")
+    talk.end()
+    assert "evicted" not in model.texts(2)
+    assert model.texts(2).startswith("Thanks.")
+    names = [name.removeprefix("google-adk:") for name in sessions(tmp_path / "s") if "keeper/" in name]
+    assert sorted(len(logged(tmp_path / "s", name)) for name in names) == [2, 4]

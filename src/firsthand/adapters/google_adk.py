@@ -8,13 +8,16 @@
     close                   the episodes
 
 The invariant: the session of ADK is never changed; contents that the window shows whole have the very parts that
-came. Each user of an app has a namespace, each agent of a session a session of its own, since agents of one session
-are sent different lists. Nothing here raises for a fault of Firsthand's (`adapters.loop`).
+came, and what ADK puts among them for one request alone, such as an instruction, is passed on and not recorded. Each
+user of an app has a namespace, each agent of a session a session of its own, since agents of one session are sent
+different lists; an agent that is not sent earlier turns has one for each. Nothing here raises for a fault of
+Firsthand's (`adapters.loop`).
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -33,7 +36,8 @@ from firsthand.adapters.loop import Loop, Loops
 from firsthand.context.tools import TOOLS
 from firsthand.formats.tool_definitions import Tool
 
-HOST = "google-adk"
+HOST, USER = "google-adk", "user"
+TURN_DIGITS, TURNS_MAX = 12, 10_000
 
 
 class _Users(Loops):
@@ -84,6 +88,7 @@ class FirsthandPlugin(BasePlugin):
         super().__init__(name)
         self.sessions = _Users(store, namespace=namespace, **options)
         self._tools = [_MemoryTool(tool, self) for tool in TOOLS]
+        self._turns: dict[str, str] = {}  # the newest of each agent that is not sent earlier ones
 
     @property
     def faults(self) -> list[str]:
@@ -93,8 +98,11 @@ class FirsthandPlugin(BasePlugin):
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         """Put the contents under the budget, and offer the tools of the memory."""
         context = callback_context
+        agent = getattr(getattr(context, "_invocation_context", None), "agent", None)
+        if getattr(agent, "include_contents", "") == "none":
+            self._begin(context, llm_request.contents)
         loop = self.of(context.session, context.agent_name, context.branch)
-        await loop.awaited.guarded("window", lambda loop: _fit(loop, llm_request, context), None)
+        await loop.awaited.guarded("window", lambda loop: _fit(loop, llm_request, context, agent), None)
         if not llm_request.config.response_schema:  # beside which models take no functions
             llm_request.append_tools([tool for tool in self._tools if tool.name not in llm_request.tools_dict])
 
@@ -111,8 +119,18 @@ class FirsthandPlugin(BasePlugin):
 
     def of(self, session: Any, agent: str, branch: str | None) -> Loop:
         """Give the session of an agent in a session of ADK's."""
-        thread = f"{session.id}/{agent}{f'@{branch}' if branch else ''}"
-        return self.sessions.of(thread, session.app_name, session.user_id)
+        thread = _thread(session, agent, branch)
+        return self.sessions.of(self._turns.get(thread, thread), session.app_name, session.user_id)
+
+    def _begin(self, context: Any, contents: Sequence[Any]) -> None:
+        """Name the turn whose contents an agent is sent alone; that of a turn that goes on begins as it did."""
+        thread = _thread(context.session, context.agent_name, context.branch)
+        first = next((each for each, author in zip(contents, _authors(contents, context), strict=True) if author), None)
+        turn = f"{context.invocation_id}\n{first.model_dump_json() if first else ''}"
+        self._turns.pop(thread, None)
+        self._turns[thread] = f"{thread}/{hashlib.sha256(turn.encode('utf-8', 'replace')).hexdigest()[:TURN_DIGITS]}"
+        if len(self._turns) > TURNS_MAX:
+            del self._turns[next(iter(self._turns))]
 
 
 class FirsthandMemoryService(BaseMemoryService):
@@ -178,27 +196,85 @@ class _MemoryTool(BaseTool):
 # a request -------------------------------------------------------------------------------------------------
 
 
-def _fit(loop: Loop, request: Any, context: Any) -> None:
+def _fit(loop: Loop, request: Any, context: Any, agent: Any) -> None:
     """Put a request under the budget, with what the session is told."""
-    config, ids = request.config, _call_ids(request.contents, context.session.events, context.agent_name)
-    came: Written = []
-    for content in request.contents:
-        author = _author(content, context.session.events, context.agent_name)
-        origin = {"origin": f"agent:{author}"} if author else {}
-        came += [({**message, **origin}, parts) for message, parts in _written(content, ids)]
-    system = config.system_instruction if isinstance(config.system_instruction, str) else ""
-    sent = loop.fit([message for message, _ in came], tools=_functions(config.tools), system=system)
-    request.contents = _restored(sent, came)
+    config, contents = request.config, request.contents
+    ids, authors = _call_ids(contents, context.session.events, context.agent_name), _authors(contents, context)
+    passed, came = _passed_on(contents, authors, agent), Written()
+    for place, (content, author) in enumerate(zip(contents, authors, strict=True)):
+        origin = {"origin": f"agent:{author}"} if author not in {"", USER} else {}
+        if place not in passed:
+            came += [({**message, **origin}, parts) for message, parts in _written(content, ids)]
+    system = [config.system_instruction] if isinstance(config.system_instruction, str) else []
+    if _has_instruction(agent):
+        parts = (contents[place].parts for place in passed)
+        system += [part.text for part, *more in parts if part.text and not more][:1]
+    sent = loop.fit([message for message, _ in came], tools=_functions(config.tools), system="\n\n".join(system))
+    request.contents = _beside(_restored(sent, came), contents, passed)
     request.append_instructions([preamble] if (preamble := loop.opening()) else [])
 
 
-def _author(content: Any, events: Sequence[Any], agent: str) -> str:
-    """Name the other agent whose words ADK shows as the user's, with its name before each; empty for the user."""
-    texts = [part.text for part in content.parts or () if part.text and content.role == "user"]
-    others = {event.author for event in events if texts} - {"user", agent}
-    author = next((name for name in others if any(text.startswith(f"[{name}] ") for text in texts)), "")
-    is_users = author and any(event.author == "user" and event.content == content for event in events)
-    return "" if is_users else author
+def _authors(contents: Sequence[Any], context: Any) -> list[str]:
+    """Say of each content whether the session has it as the user's: `USER`, as of results, or empty where not.
+
+    Of what another agent said, which ADK shows as the user's with the agent's name before it, it is that name.
+    """
+    events = context.session.events
+    others, said = {event.author for event in events} - {USER, context.agent_name}, dict[str, list[Any]]()
+    for event in events:
+        if event.author == USER and event.content:
+            said.setdefault(_text(event.content), []).append(event.content)
+    return [
+        USER if any(part.function_response for part in content.parts or ()) or content in said.get(_text(content), ())
+        else next((name for name in others if content.role == USER and _is_of(name, content)), "")
+        for content in contents
+    ]  # fmt: skip
+
+
+def _text(content: Any) -> str:
+    return "\n".join(part.text or "" for part in content.parts or ())
+
+
+def _is_of(agent: str, content: Any) -> bool:
+    return any((part.text or "").startswith(f"[{agent}] ") for part in content.parts or ())
+
+
+def _has_instruction(agent: Any) -> bool:
+    """Say whether ADK puts the agent's instruction among the contents, since the system instruction is a static one."""
+    return bool(getattr(agent, "static_instruction", None) and getattr(agent, "instruction", None))
+
+
+def _passed_on(contents: Sequence[Any], authors: Sequence[str], agent: Any) -> list[int]:
+    """Give the places of contents that ADK, or a tool, puts into this request alone: no event of the session has them.
+
+    They stand among the user's newest contents, or, of a static instruction that is no text, ahead of all. Where
+    nothing there is as the user said it, the last one is what a plugin made of that.
+    """
+    models = [place for place, content in enumerate(contents) if content.role == "model"]
+    runs = [range(models[-1] + 1 if models else 0, len(contents))]
+    if models and getattr(agent, "static_instruction", None):
+        runs.insert(0, range(models[0]))
+    passed: list[int] = []
+    for run in runs:
+        strange = [place for place in run if not authors[place]]
+        is_known = any(authors[place] == USER for place in run) or (run and authors[run[0]])
+        passed += strange if is_known else strange[: max(len(strange) - 1, int(_has_instruction(agent)))]
+    return passed
+
+
+def _beside(fitted: list[Any], contents: Sequence[Any], passed: Sequence[int]) -> list[Any]:
+    """Put contents that are passed on where they stood: ahead of all, before the user's newest, or at the end."""
+    begun = next((place for place, content in enumerate(contents) if content.role == "model"), 0)
+    last = max((place for place in range(len(contents)) if place not in passed), default=-1)
+    newest = max((place + 1 for place, content in enumerate(fitted) if content.role == "model"), default=0)
+    ahead = [contents[place] for place in passed if place < begun]
+    before = [contents[place] for place in passed if begun <= place < last]
+    behind = [contents[place] for place in passed if place >= begun and place > last]
+    return [*ahead, *fitted[:newest], *before, *fitted[newest:], *behind]
+
+
+def _thread(session: Any, agent: str, branch: str | None) -> str:
+    return f"{session.id}/{agent}{f'@{branch}' if branch else ''}"
 
 
 def _call_ids(contents: Sequence[Any], events: Sequence[Any], agent: str) -> dict[int, str]:
