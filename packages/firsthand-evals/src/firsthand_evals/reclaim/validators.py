@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from firsthand.value import value
-from firsthand_evals.reclaim import policies, scoring
+from firsthand.value import replace, value
+from firsthand_evals.reclaim import policies, scoring, seam, tables
 from firsthand_evals.reclaim.corrections import HANDED
 from firsthand_evals.reclaim.items import Item
 from firsthand_evals.reclaim.policies import BLANK, BOTH, DENOISED, LOSSY, PADDED, SOURCE_FIRST, TAGGED
@@ -214,9 +214,30 @@ def noise_decays(items: Sequence[Item], _problems: Problems) -> Check:
     return Check("decoys crowd the source out", len(naive) + len(denoised), tuple(broken))
 
 
-OF_NOTES = (premise_drifts, lossy_holds_no_source, padded_is_as_long, conclusion_stands_beside, chain_holds_no_goods)
+def figures_are_counted(items: Sequence[Item], _problems: Problems) -> Check:
+    """A stale and a new wrong value by hand, three characters recalled for each, and of five characters three carried."""
+    pull = {"query": "", "text": "abc", "characters": 3, "cut": False}
+    made = [replace(items[0], outcome=it, pulls=(pull,), hops=()) for it in (scoring.ATTRACTOR, scoring.WRONG)]
+    (cell,) = tables.cells(made, ())
+    cut = seam.carry(seam.Writes(lambda _messages, budget: "x" * (budget + 2)), [], 3)
+    counted = {
+        "wrong": (cell.wrong.hits, 2), "stale": (cell.attractor.hits, 1), "new": (cell.silent.hits, 1),
+        "recalled": (cell.pulled, 3), "carried": (cut.used, 3), "written": (cut.written, 5),
+    }  # fmt: skip
+    broken = tuple(f"{name} {came} in place of {right}" for name, (came, right) in counted.items() if came != right)
+    return Check("the figures of a table are those of its items", len(made), broken)
+
+
+OF_NOTES = (
+    figures_are_counted,
+    premise_drifts,
+    lossy_holds_no_source,
+    padded_is_as_long,
+    conclusion_stands_beside,
+    chain_holds_no_goods,
+)
 OF_RULES = (lossy_never_recovers,)
-_AT_THE_WALL = (premise_drifts, lossy_holds_no_source, lossy_never_recovers)
+_AT_THE_WALL = (figures_are_counted, premise_drifts, lossy_holds_no_source, lossy_never_recovers)
 CHECKS: dict[str, tuple[Callable[[Sequence[Item], Problems], Check], ...]] = {
     "reclaim": (*_AT_THE_WALL, padded_is_as_long, source_first_iff_whole),
     "wall": (*_AT_THE_WALL, padded_is_as_long, source_first_iff_whole),

@@ -134,7 +134,7 @@ def stream(
     first = frozenset(episode.pointer for episode in updates[0].new)
     counted = rates(life.judged, lambda entry: made.is_true(entry.text))
     return Stream(
-        arm.name, name, made.seed, tuple(points), life.actions, counted, tuple(_survival(stood)),
+        arm.name, name, made.seed, tuple(points), life.actions, counted, tuple(survived(stood)),
         (len(first & stood[-1]), len(first)), life.violations, arm.gate is not None,
     )  # fmt: skip
 
@@ -236,7 +236,8 @@ def _gives_its_own(
     return len(sources) == len(entry.sources) and given >= max(entry_gate.CASES_MIN, theta * len(holding))
 
 
-def _survival(stood: Sequence[frozenset[str]]) -> Iterator[Survival]:
+def survived(stood: Sequence[frozenset[str]]) -> Iterator[Survival]:
+    """Count what of each update's memory still stands there later, from what stood there after each update."""
     for later in SURVIVAL:
         pairs = [(one, stood[at + later]) for at, one in enumerate(stood) if at + later < len(stood)]
         yield Survival(later, sum(len(one & other) for one, other in pairs), sum(len(one) for one, _ in pairs))
