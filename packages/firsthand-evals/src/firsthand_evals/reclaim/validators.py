@@ -215,7 +215,7 @@ def noise_decays(items: Sequence[Item], _problems: Problems) -> Check:
 
 
 def figures_are_counted(items: Sequence[Item], _problems: Problems) -> Check:
-    """A stale and a new wrong value by hand, three characters recalled for each, and of five characters three carried."""
+    """Count a stale and a new wrong value by hand, three characters recalled for each, and three of five carried."""
     pull = {"query": "", "text": "abc", "characters": 3, "cut": False}
     made = [replace(items[0], outcome=it, pulls=(pull,), hops=()) for it in (scoring.ATTRACTOR, scoring.WRONG)]
     (cell,) = tables.cells(made, ())
