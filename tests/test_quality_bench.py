@@ -254,6 +254,20 @@ def test_a_baseline_finds_an_identifier_by_its_parts():
     ]  # fmt: skip
 
 
+def test_what_both_halves_are_of_is_counted(tmp_path):
+    """A held-back question on a repository that the development half has is counted; one of another is not."""
+    folder = tmp_path / "swe-agent"
+    folder.mkdir()
+    names = [f"django__django-{number}" for number in range(9)]
+    names.append(next(name for at in range(99) if coding.is_held_back(name := f"lone__lone-{at}", [*names, name])))
+    for name in names:
+        (folder / f"{name}.traj").write_text(json.dumps({"history": [], "trajectory": []}))
+    held_back = [name for name in names if coding.is_held_back(name, names)]
+    assert coding.shared(tmp_path, "swe", [{"set": "swe", "session": name} for name in names]) == (
+        len(held_back), len(held_back) - 1
+    )  # fmt: skip
+
+
 def test_every_baseline_ranks_every_question():
     """All methods give at most a hundred events a question, best first, and words none without a word."""
     questions = [Question(text, "g", frozenset("a"), Half.DEVELOPMENT) for text in ("aaaa", "zebra")]

@@ -6,6 +6,7 @@ InterCode are one session. An event's index counts within its session; questions
 
     python bench/quality/coding.py --data DATA --show SET SESSION [--characters 2000]
     python bench/quality/coding.py --data DATA --list SET
+    python bench/quality/coding.py --data DATA --shared     what the halves have in common, by set
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import re
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -27,6 +29,7 @@ EPISODES = 20
 """Episodes of InterCode that make a session."""
 EPISODES_MAX = 400
 """Episodes of one file that are read: the SQL file has a thousand of one sort."""
+_USER_ID = re.compile(r"\b[a-z]+_[a-z]+_\d{4}\b")
 SUMMARY, USER, AGENT, THOUGHT, CALL, RESULT, SYSTEM = (
     "summary", "user_message", "agent_message", "reasoning", "tool_call", "tool_result", "system",
 )  # fmt: skip
@@ -121,6 +124,28 @@ def sessions(data: Path, name: str) -> dict[str, list[Event]]:
     }
 
 
+def origins(name: str, session: str, events: Sequence[Event]) -> set[str]:
+    """Name what a session is of: the recording (pi), the repository (SWE-agent), its queries, its users (tau)."""
+    match name:
+        case "pi":
+            return {"before-compaction"}
+        case "swe":
+            return {session.rpartition("-")[0]}
+        case "intercode":
+            return {event.text for event in events if event.kind == USER}
+    return {user for event in events if event.kind != SYSTEM for user in _USER_ID.findall(event.text)}
+
+
+def shared(data: Path, name: str, questions: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    """Count the held-back questions of a set, and those whose session is of something that the other half is of too."""
+    known = sessions(data, name)
+    held_back = {session for session in known if is_held_back(session, list(known))}
+    tuned = set[str]().union(*(origins(name, it, events) for it, events in known.items() if it not in held_back))
+    alike = {session for session in held_back if origins(name, session, known[session]) & tuned}
+    asked = [question["session"] for question in questions if question["set"] == name]
+    return sum(session in held_back for session in asked), sum(session in alike for session in asked)
+
+
 def is_held_back(name: str, names: Sequence[str]) -> bool:
     """Say whether a session belongs to the half that nobody tunes on: by checksum of its name."""
     odd = [one for one in names if _checksum(one) % 2]
@@ -204,6 +229,7 @@ def main() -> int:
     parser.add_argument("--data", type=Path, required=True, help="folder that holds pi-sessions, swe-agent and so on")
     parser.add_argument("--show", nargs=2, metavar=("SET", "SESSION"), help="print the events of a session")
     parser.add_argument("--list", metavar="SET", choices=list(READERS), help="name the sessions of a set, with halves")
+    parser.add_argument("--shared", action="store_true", help="count held-back questions of what was tuned on")
     parser.add_argument("--characters", type=int, default=2_000, help="of each event's text, at most (default 2000)")
     arguments = parser.parse_args()
     if arguments.list:
@@ -211,6 +237,11 @@ def main() -> int:
         for session, events in found.items():
             half = "held back" if is_held_back(session, list(found)) else "development"
             print(f"{session}\t{half}\t{len(events)} events\t{sum(len(event.text) for event in events)} characters")
+    if arguments.shared:
+        questions = json.loads(Path(__file__).with_name("coding_questions.json").read_bytes())
+        for name in READERS:
+            held_back, alike = shared(arguments.data, name, questions)
+            print(f"{name}\t{held_back} held-back questions\t{alike} of what the development half is of too")
     if arguments.show:
         name, session = arguments.show
         for event in sessions(arguments.data, name)[session]:
