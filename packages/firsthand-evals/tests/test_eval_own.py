@@ -9,7 +9,7 @@ from test_pages import Seen
 
 from firsthand import Kind, Memory
 from firsthand.event import Draft, Trust
-from firsthand_evals.own_store import Replay, extract, is_name, runs_of, strings_of
+from firsthand_evals.own_store import Replay, extract, is_name, runs_of, strings_of, words_of
 
 KEY = "sk-live-4f9aQ2mXv7Lr8Wd1Zp6Tn3Bk5Hs0Yc2Ej9Gu4Ri7Vo1Ax"
 QUESTION = "which port does the billing queue listen on, and where is its retry limit set?"
@@ -144,3 +144,5 @@ def test_marks_and_lines_are_found_by_form_alone():
     assert runs_of("One two three four five six seven") == {"one two three four five six",
                                                             "two three four five six seven"}  # fmt: skip
     assert extract((), 100) == ""
+    assert runs_of("我们把支付服务，迁移到了北方") == {"我们把支付服务迁移到了北", "们把支付服务迁移到了北方"}
+    assert words_of("我们把 the queue") == ["queue", "我们", "们把"]

@@ -22,7 +22,7 @@ from firsthand.agents.reminders import HELD_MIN, LIKELIHOOD_MIN, TOKENS_MAX
 from firsthand.agents.validity import funnel
 from firsthand.event import texts
 from firsthand.hosts.requests import is_asked
-from firsthand.index.words import exact_strings
+from firsthand.index.words import exact_strings, spaceless_pairs, without_spaceless
 from firsthand.recall.stop_words import STOP_WORDS
 from firsthand.tokens import estimate
 from firsthand.unasked.secrets import mask
@@ -32,7 +32,9 @@ from firsthand.value import value
 MOMENTS, CUTS_MAX = 100, 40
 TEXT_CHARACTERS_MAX = 4_000
 """Of an event, that are read; the rest of a longer one is not looked at."""
-PASSAGE_CHARACTERS, PASSAGES_MAX, QUOTE_WORDS, LATER_EVENTS, WINDOW_EVENTS = 480, 3, 6, 200, 1_000
+PASSAGE_CHARACTERS, PASSAGES_MAX, LATER_EVENTS, WINDOW_EVENTS = 480, 3, 200, 1_000
+QUOTE_WORDS, QUOTE_SIGNS = 6, 12
+"""In a row that make a quote: words, and signs of writing without spaces."""
 CUT_EVENTS_MIN, SUMMARY_TOKENS = 30, 500
 _SAID = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.NOTE)
 _DONE = (Kind.AGENT_MESSAGE, Kind.TOOL_CALL)
@@ -97,9 +99,11 @@ def is_name(string: str) -> bool:
 
 
 def runs_of(text: str) -> frozenset[str]:
-    """Give every run of six words of a text."""
-    words = _WORD.findall(text.casefold())
-    return frozenset(" ".join(words[at : at + QUOTE_WORDS]) for at in range(len(words) - QUOTE_WORDS + 1))
+    """Give every run of six words of a text, of writing without spaces every twelve signs in a row."""
+    words = _WORD.findall(without_spaceless(text.casefold()))
+    signs = "" if text.isascii() else "".join(word for word in _WORD.findall(text) if spaceless_pairs(word))
+    runs = {" ".join(words[at : at + QUOTE_WORDS]) for at in range(len(words) - QUOTE_WORDS + 1)}
+    return frozenset(runs | {signs[at : at + QUOTE_SIGNS] for at in range(len(signs) - QUOTE_SIGNS + 1)})
 
 
 @value
@@ -201,8 +205,9 @@ class Words:
 
 
 def words_of(text: str) -> list[str]:
-    """Give the words of a text that are no stop words."""
-    return [word for word in _WORD.findall(text.casefold()) if word not in STOP_WORDS]
+    """Give the words of a text that are no stop words; of writing without spaces the pairs of signs, as recall does."""
+    words = [word for word in _WORD.findall(without_spaceless(text.casefold())) if word not in STOP_WORDS]
+    return [*words, *spaceless_pairs(text)]
 
 
 class Replay:
