@@ -144,5 +144,5 @@ def test_marks_and_lines_are_found_by_form_alone():
     assert runs_of("One two three four five six seven") == {"one two three four five six",
                                                             "two three four five six seven"}  # fmt: skip
     assert extract((), 100) == ""
-    assert runs_of("我们把支付服务，迁移到了北方") == {"我们把支付服务迁移到了北", "们把支付服务迁移到了北方"}
+    assert runs_of("我们把支付服务, 迁移到了北方") == {"我们把支付服务迁移到了北", "们把支付服务迁移到了北方"}
     assert words_of("我们把 the queue") == ["queue", "我们", "们把"]

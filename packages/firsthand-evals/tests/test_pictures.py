@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 from firsthand_evals import pictures
@@ -48,3 +49,13 @@ def test_what_a_paper_gives_is_named_and_stands_in_the_same_plot():
         ours = drawn.replace("stroke: currentColor; stroke-linejoin", "")
         assert drawn.count("stroke-linejoin") > ours.count("stroke-linejoin") > 0
     assert "16" not in words(pictures.lines("about", "x", "y", [LINE, paper])), "an axis is of what was measured here"
+
+
+def test_a_name_of_several_lines_has_room_for_them():
+    """No line of a name is nearer to another than its letters are high, in its own row or beside the next."""
+    names = ("short", "a name that is so long that it is broken into lines, of which there are three", "next")
+    svg = ET.fromstring(pictures.dots("about", "share", [Series("it", tuple((name, Figure(0.5)) for name in names))]))
+    texts = [it for it in svg.iter("{http://www.w3.org/2000/svg}text") if it.text in " ".join(names)]
+    heights = sorted(float(it.get("transform").rstrip(")").split()[-1]) for it in texts)
+    assert len(heights) == 5
+    assert min(below - above for above, below in pairwise(heights)) > 9

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -24,6 +24,8 @@ WIDTH, HEIGHT = 4.8, 2.7
 SERIES_MAX = 8
 NAME_CHARACTERS = 34
 """Of a row's name, before it is broken."""
+ROW_INCHES, LINE_ROWS = 0.25, 0.8
+"""Of the height of a row, and of a line of its name in rows."""
 _COLOURS = ("#3b82c4", "#d9772b", "#2a9d83", "#a763c4", "#a08c1a", "#7d8893", "#d1567f", "#4c9a63")
 _MARKS = "os^Dv<>P"
 _PAPER_MARKS = "Ddhp"
@@ -81,31 +83,35 @@ def lines(about: str, axis: str, side: str, series: Sequence[Series], *, most: f
     Args:
         axis, side: what is written along them; ``most``: the upper end of the side, None for what the figures take.
     """
-    places = list(dict.fromkeys(place for line in series for place, _ in line.points if not line.paper))
+    places = {place: float(at) for at, place in enumerate(
+        dict.fromkeys(place for line in series for place, _ in line.points if not line.paper))}  # fmt: skip
     canvas, axes = _canvas(HEIGHT)
     _draw(axes, series, places, 0.02, joined=True)
-    axes.set_xticks(range(len(places)), places, fontsize=7 if len(places) > 9 else 8)
+    axes.set_xticks([*places.values()], [*places], fontsize=8 if len(places) > 9 else 9)
     axes.set_ylim(0, most * 1.03 if most is not None else None)
-    axes.set_xlabel(axis, fontsize=8)
-    axes.set_ylabel(side, fontsize=8)
+    axes.set_xlabel(axis, fontsize=9)
+    axes.set_ylabel(side, fontsize=9)
     return _svg(canvas, about, (-0.1, -0.2), series)
 
 
 def dots(about: str, axis: str, series: Sequence[Series]) -> Markup:
     """Draw one row for each place, with a mark for each series and its interval; figures are shares."""
-    rows = list(dict.fromkeys(place for kind in series for place, _ in kind.points))
-    height = 0.7 + 0.23 * len(rows)
+    names = {place: textwrap.wrap(shown(place), NAME_CHARACTERS) or [""] for kind in series for place, _ in kind.points}
+    rows, below = dict[str, float](), -0.5
+    for place, lines_of_name in names.items():  # a name of several lines has room for all of them
+        room = max(1.0, LINE_ROWS * len(lines_of_name))
+        rows[place], below = below + room / 2, below + room
+    height = 0.7 + ROW_INCHES * (below + 0.5)
     canvas, axes = _canvas(height)
     _draw(axes, series, rows, 0.16, joined=False)
-    names = [textwrap.fill(shown(row), NAME_CHARACTERS) for row in rows]
-    axes.set_yticks(range(len(rows)), names, fontsize=7, linespacing=0.85)
-    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_yticks([*rows.values()], ["\n".join(it) for it in names.values()], fontsize=8, linespacing=1.15)
+    axes.set_ylim(below + 0.1, -0.6)
     axes.set_xlim(-0.02, 1.02)
-    axes.set_xlabel(axis, fontsize=8)
+    axes.set_xlabel(axis, fontsize=9)
     return _svg(canvas, about, (-0.4, -0.42 / (0.77 * height)), series)
 
 
-def _draw(axes: Any, series: Sequence[Series], places: Sequence[str], apart: float, *, joined: bool) -> None:
+def _draw(axes: Any, series: Sequence[Series], places: Mapping[str, float], apart: float, *, joined: bool) -> None:
     """Draw each series along the places: joined from left to right, or as marks from top to bottom."""
     ours, paper = [kind for kind in series if not kind.paper], [kind for kind in series if kind.paper]
     for number, kind in enumerate(ours[:SERIES_MAX]):
@@ -127,9 +133,11 @@ def _draw(axes: Any, series: Sequence[Series], places: Sequence[str], apart: flo
     axes.grid(visible=True, alpha=0.3)
 
 
-def _points(kind: Series, places: Sequence[str], aside: float) -> tuple[list[float], list[float], list[list[float]]]:
+def _points(
+    kind: Series, places: Mapping[str, float], aside: float
+) -> tuple[list[float], list[float], list[list[float]]]:
     """Give where figures stand along the places, their values, and how far intervals reach below and above."""
-    points = [(places.index(place) + aside, figure) for place, figure in kind.points
+    points = [(places[place] + aside, figure) for place, figure in kind.points
               if figure.value is not None and place in places]  # fmt: skip
     middle = [figure.value or 0.0 for _, figure in points]
     reach = [
@@ -149,7 +157,7 @@ def _canvas(height: float) -> tuple[Any, Any]:
     canvas = Canvas(figsize=(WIDTH, height))
     FigureCanvasSVG(canvas)
     axes = canvas.add_subplot()
-    axes.tick_params(labelsize=8)
+    axes.tick_params(labelsize=9)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     return canvas, axes
@@ -165,7 +173,7 @@ def _svg(canvas: Any, about: str, legend: tuple[float, float], series: Sequence[
     more = f"{left} more are in the table alone" if left > 0 else None
     if len(named) > 1:
         axes.legend(
-            [handle for handle, _ in named], [name for _, name in named], ncols=2, fontsize=7, frameon=False,
+            [handle for handle, _ in named], [name for _, name in named], ncols=2, fontsize=8, frameon=False,
             loc="upper left", labelspacing=0.4, columnspacing=1, bbox_to_anchor=legend,
             title=more,
         )  # fmt: skip
