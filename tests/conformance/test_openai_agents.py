@@ -348,6 +348,42 @@ def test_a_list_that_was_rewritten_is_no_item(memory):
     assert user("three") in sent
 
 
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_runs_at_once_record_each_item_once(memory, is_streamed):
+    """Two runs whose lists lack what the other adds are sent their own; items and log have each once."""
+
+    async def steps():
+        session, both = of(memory), asyncio.Barrier(2)
+
+        @function_tool
+        async def meet(number: int) -> str:
+            """Wait for the other run."""
+            await both.wait()
+            return f"met in {number}"
+
+        async def talk(number, text):
+            model = ScriptedModel([[call("meet", {"number": number}, number)], [message(f"done {number}", number)]])
+            agent = Agent(name="ada", model=model, tools=[meet])
+            if is_streamed:
+                streamed = Runner.run_streamed(agent, text, session=session, run_config=session.run_config())
+                async for _ in streamed.stream_events():
+                    pass
+            else:
+                await Runner.run(agent, text, session=session, run_config=session.run_config())
+
+        for turn in range(0, 6, 2):
+            await asyncio.gather(*(talk(number, f"question {number}") for number in (turn, turn + 1)))
+        assert session.faults == []
+        items = await session.get_items()
+        await session.end()
+        return items
+
+    items = run(steps())
+    assert len(items) == 24
+    logged = memory.session("openai-agents:s").messages()
+    assert sorted(map(json.dumps, logged)) == sorted(map(json.dumps, items))
+
+
 def test_tools_answer_and_refuse(memory):
     """The tools have the schemas of the memory's, answer from it, and say what is wrong with their arguments."""
 

@@ -10,8 +10,9 @@
     FirsthandHooks                                  records a run that has no session
 
 The invariant: the session's items are those that were added and not taken back, whatever else stands in its log:
-lists that a handoff rewrote, and what was recalled, are noted there as no items. While the store fails the items
-are kept in this process; nothing raises for a fault of Firsthand's (`adapters.loop`).
+lists that a handoff rewrote, and what was recalled, are noted there as no items. A list of one of several runs at
+once, which lacks what the others add, goes to the model as it is as long as the budget has room for it. While the
+store fails the items are kept in this process; nothing raises for a fault of Firsthand's (`adapters.loop`).
 """
 
 from __future__ import annotations
@@ -26,13 +27,15 @@ from agents.memory.session_settings import SessionSettings, coerce_session_setti
 from agents.run_config import ModelInputData
 
 from agents import FunctionTool, RunConfig, RunHooks
-from firsthand import Draft, Kind, Memory, moment
+from firsthand import Budget, Draft, Kind, Memory, moment
 from firsthand.adapters.chat_messages import as_key, newest, text_of
 from firsthand.adapters.loop import THREADS_MAX, Loop, Loops
 from firsthand.context.tools import TOOLS
 from firsthand.event import IdMaker, to_text
 from firsthand.formats import OPENAI_RESPONSES
-from firsthand.formats.tool_definitions import Tool
+from firsthand.formats.tool_definitions import Tool, schemas
+from firsthand.tokens import estimate
+from firsthand.tokens.tokenizers import named
 
 HOST = "openai-agents"
 GONE = "gone"  # of the fact of a mark: ids of events that are items no more
@@ -152,6 +155,8 @@ class Conversation(Loop):
         """Give items under the budget; none that is only in them becomes one of the session."""
         with self._lock:
             self._safely("read", self._followed, None)
+            if self._lacks(messages) and (whole := self._whole(messages, tools, system)):
+                return whole
             self._forget(self._ahead)  # nobody added them, so they were of a list that somebody rewrote
             self._ahead = []
             before, texts = {id(entry) for entry in self._entries}, {as_key(item) for item in messages}
@@ -159,6 +164,24 @@ class Conversation(Loop):
             self._waiting = [waiting for waiting in self._waiting if not waiting.is_list]  # the SDK adds what is new
             self._safely("record", lambda: self._set_aside(before, texts), None)
             return sent
+
+    def _lacks(self, messages: Sequence[Item]) -> bool:
+        """Say whether a list has items of the session in their order, new ones behind them, and not all between."""
+        keys, known = [as_key(item) for item in messages], [entry.text for entry in (*self._entries, *self._ahead)]
+        at, first = 0, len(known) if self._entries else 0
+        for place, text in enumerate(known):
+            if at < len(keys) and text == keys[at]:
+                at, first = at + 1, min(first, place)
+        return at < len(known) - first and not {*keys[at:]} & {*known}
+
+    def _whole(self, messages: Sequence[Item], tools: Sequence[Tool], system: str) -> list[Item]:
+        """Give a list as it is, behind it what its newest message brings up; empty where that exceeds the budget."""
+        brought = self.prompt(newest(messages))
+        sent = [*messages, *([{"role": "user", "content": brought}] if brought else [])]
+        counter = named(self.counter) if isinstance(self.counter, str) else self.counter or estimate
+        beside = [*schemas(tools, self.format), system, self.opening()]
+        budget = self.budget if isinstance(self.budget, Budget) else Budget(self.budget)
+        return sent if counter(as_key({"input": sent, "beside": beside})) <= budget.settled.tokens_max else []
 
     def _set_aside(self, before: set[int], texts: set[str]) -> None:
         """Put aside what the window appended of a list: it is no item before somebody adds it."""
