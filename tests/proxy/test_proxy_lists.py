@@ -5,6 +5,7 @@ import random
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from threading import Barrier
 
 import pytest
 from model_stub import PATHS, Said, running
@@ -101,4 +102,24 @@ def test_lists_at_once(format_, tmp_path):
         assert sorted(said) == sorted(
             ["Shared.", *(f"{number} says {turn}." for number in range(6) for turn in range(3))]
         )
+        assert memory.verify().ok
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("format_", sorted(PATHS))
+def test_two_proxies_at_once(format_, named, tmp_path):
+    """A list that two proxies are given at the same moment is recorded once, with the answer that came first."""
+    with running(tmp_path / "store") as one, running(tmp_path / "store") as other, ThreadPoolExecutor(2) as pool:
+        clients, both_asked = [ListClient(run, format_) for run in (one, other)], Barrier(2, timeout=20)
+        one.stub.before = other.stub.before = lambda _: both_asked.wait()
+        for turn in range(6):
+            for client in clients:
+                client.headers = client.headers if named else {}
+                client.run.stub.script.append(Said(f"Answer {turn}."))
+            [*pool.map(Client.say, clients, [f"Question {turn}."] * 2)]
+        assert not one.log + other.log
+    with Memory(tmp_path / "store") as memory:
+        for session in memory.sessions():
+            said = Counter(event.text for event in memory.events(session.name, kind="user_message"))
+            assert set(said.values()) == {1}
         assert memory.verify().ok

@@ -180,15 +180,19 @@ class SessionWindow:
 
     # the loop ----------------------------------------------------------------------------------------
 
-    def add(self, messages: Mapping[str, Any] | Any | Sequence[Any]) -> None:
+    def add(self, messages: Mapping[str, Any] | Any | Sequence[Any], *, through: int | None = None) -> None:
         """Append new messages (one, or several) to the session; for those who do not keep the whole list.
+
+        Args:
+            through: the position that the session ends at, if they belong right behind it.
 
         Raises:
             FormatError: they are not of the window's format.
+            StaleExpectation: the session does not end there.
         """
         several = [*messages] if isinstance(messages, Sequence) else [messages]
         plain = [_plain(message) for message in several]
-        appended = self._append(plain)
+        appended = self._append(plain, through=through)
         if self._given is not None and not self._given.added(plain, appended, several):
             self._given = None
 

@@ -61,17 +61,26 @@ class Conversation:
 
     def follow(self) -> bool:
         """Read the log anew where another process appended messages, and say so; only while no answer is on its way."""
-        since, appended = self.read_through, self.appended
+        since = self.read_through
         self.read_through = self.session.space.position
         if self.read_through == since:
             return False
-        self.appended = 0
         self.forget_erased(since)
-        if appended is not None and appended != sum(map(self._is_message, self.session.listed(after=since))):
+        is_behind, self.appended = self.is_behind(since), 0
+        if is_behind:
             self.window = None  # the next one is made of the log
             self._read()
             return True
         return False
+
+    def is_behind(self, since: int) -> bool:
+        """Say whether another process has appended messages since a position; while one answer is on its way."""
+        return self.appended not in {None, sum(map(self._is_message, self.session.listed(after=since)))}
+
+    def others(self) -> list[Message]:
+        """Give the messages that another process has appended; while one answer is on its way and nothing recorded."""
+        new = reversed([*self.session.listed(after=self.read_through)])
+        return [self.session.message(event) for event in new if self._is_message(event)]
 
     def took(self, messages: Sequence[Message], own: frozenset[str], size: int | None = None) -> None:
         """Know messages that follow in the log; their size, where it was estimated before."""

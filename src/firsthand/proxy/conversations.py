@@ -14,6 +14,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import accumulate, takewhile
 
 from firsthand import Memory, moment
@@ -21,7 +22,7 @@ from firsthand.context.request import TASK_SHARE, TASK_TOKENS_MAX, TASK_TOKENS_M
 from firsthand.context.session_lists import name_of, new_name
 from firsthand.context.session_window import SessionWindow
 from firsthand.context.tools import NAMES
-from firsthand.errors import FirsthandError
+from firsthand.errors import FirsthandError, StaleExpectation
 from firsthand.event import Kind, Trust
 from firsthand.formats.fields import mapping, text
 from firsthand.formats.tool_definitions import Result, calls, results
@@ -76,6 +77,7 @@ class Turn:
         self.body: Message = asked.body
         self.own: frozenset[str] = frozenset()
         self._is_recorded = self._is_lost = False
+        self._is_second = False  # another process was given the same request at the same moment
         self._window: SessionWindow | None = None
         self._sent: list[Message] | None = None  # what is sent is this; else the client's list, grown
         self._withheld: tuple[Message, ...] = ()
@@ -163,9 +165,19 @@ class Turn:
         if window is None or asked.stands_on:
             return self._append(self._new)
         if self._whole is None:
-            window.add(self._new)
+            self._add_new(window)
         request = window.request(self._whole, anew=True, tools=asked.tools, system=asked.system, model=asked.model)
         return conversation.composed(request, window)
+
+    def _add_new(self, window: SessionWindow) -> None:
+        """Append what is new, unless another process has just appended the same."""
+        while not self._is_second:
+            through, only = window.state.through, self.conversation.answers == 1
+            self._is_second = only and bool(self._new) and self.conversation.others()[: len(self._new)] == self._new
+            with suppress(StaleExpectation):
+                if not self._is_second:
+                    window.add(self._new, through=through)
+                return
 
     def _written(self) -> Message:
         """Write the body: the client's own list while nothing has left, else that of the window."""
@@ -233,6 +245,8 @@ class Turn:
         if self._is_lost:
             return self._refused(reply, "the store failed")
         answers = [answer for message in reply.messages for answer in self.window.answer(message)]
+        if self._is_second:
+            return answers
         self.window.add([*reply.messages, *answers])
         self.conversation.took([*reply.messages, *answers], self.own)
         return answers
@@ -247,6 +261,9 @@ class Turn:
 
     def end(self, reply: Reply, first_id: str = "") -> None:
         """Append what the model said at the end; calls of ours beside the client's are answered at once, for later."""
+        conversation = self.conversation
+        if self._is_second or (conversation.answers == 1 and conversation.is_behind(conversation.read_through)):
+            return self.cut(reply, "another proxy recorded an answer at the same time")
         try:
             with self.conversation.lock:
                 if reply.ours and self._window is not None:
