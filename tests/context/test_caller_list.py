@@ -139,12 +139,11 @@ def test_a_session_gives_its_messages_in_the_order_of_the_list(memory):
     window.request([user("Summary."), *messages[3:], user("more")])
     session.note("no message")
     session.append_messages([{"role": "user", "content": [{"type": "text", "text": "other"}]}], "anthropic")
-    reader = memory.log.reader
     now = [*messages[:3], user("Summary."), *messages[3:], user("more")]
-    assert [each.digest for each in known(reader, "default", "s", "openai-chat")] == [*map(digest, now)]
-    assert len(known(reader, "default", "s", None)) == len(now) + 1
+    assert [each.digest for each in known(session, "openai-chat")] == [*map(digest, now)]
+    assert len(known(session, None)) == len(now) + 1
     memory.erase([next(event.pointer for event in session.events() if event.text == "question 1")])
-    assert [each.digest is None for each in known(reader, "default", "s", "openai-chat")][:4] == [
+    assert [each.digest is None for each in known(session, "openai-chat")][:4] == [
         False,
         False,
         True,
@@ -160,7 +159,7 @@ def test_a_damaged_message_is_a_gap(tmp_path):
         memory.log.exclusively(
             lambda db: db.execute("UPDATE event SET body = x'00' WHERE key = ?", (appended[1].position,)).fetchall()
         )
-        digests = [each.digest for each in known(memory.log.reader, "default", "s", None)]
+        digests = [each.digest for each in known(memory.session("s"), None)]
         assert digests == [DM, None, DQ]
 
 

@@ -276,13 +276,11 @@ def _noted_on(draft: Draft, meta: Mapping[str, Any], turn: int, name: str) -> Dr
     return replace(noted, kind=Kind.SUMMARY, trust=Trust.AGENT) if summarises else noted
 
 
-def known(
-    reader: LogReader, namespace: str, session: str, format: str | None, list_name: str = ""  # noqa: A002
-) -> list[Known]:  # fmt: skip
-    """Give a list's messages of a format, in the order of the caller; None takes all that have one."""
+def known(session: SessionLog, format: str | None) -> list[Known]:  # noqa: A002
+    """Give the messages of a session's list, in the order of the caller; None takes those of all formats."""
     order: list[Known | None] = []  # None where a message was replaced
     last_ids: dict[str, int] = {}
-    for each, event in _messages(reader, namespace, session, format, list_name):
+    for each, event in _messages(session, format):
         if event is None or BEHIND not in event.meta:
             last_ids[each.last] = len(order)
             order.append(each)
@@ -295,11 +293,10 @@ def known(
     return [each for each in order if each is not None]
 
 
-def _messages(
-    reader: LogReader, namespace: str, session: str, format: str | None, list_name: str  # noqa: A002
-) -> Iterator[tuple[Known, Event | None]]:  # fmt: skip
+def _messages(session: SessionLog, format: str | None) -> Iterator[tuple[Known, Event | None]]:  # noqa: A002
     """Yield messages with their first event, in order of the log; None for one that is damaged."""
     lost: list[int] = []
+    reader, namespace = session.space.log.reader, session.space.namespace
 
     def damaged(position: int, _: StoreDamaged) -> None:
         if reader.begins_message(namespace, position):
@@ -307,8 +304,8 @@ def _messages(
 
     begun: Event | None = None
     end: Event | None = None
-    parts = [*stretches(reader, namespace, list_name)]
-    for event in reader.events(namespace, session=session, damaged=damaged):
+    parts = [*stretches(reader, namespace, session.list_name)]
+    for event in reader.events(namespace, session=session.name, damaged=damaged):
         if not any(part.has(event) for part in parts):
             continue
         belongs = begun is not None and event.part > 0 and event.position - event.part == begun.position

@@ -101,17 +101,7 @@ class SessionLog(SessionVerbs[Appended]):
         self.list_name = ""
 
     def _append(self, draft: Draft) -> Appended:
-        return self.append_drafts([draft])[0]
-
-    def append_drafts(self, drafts: Sequence[Draft], expected_position: int | None = None) -> list[Appended]:
-        """Append drafts in one transaction, as events of the list.
-
-        Raises:
-            StaleExpectation: the session does not end at ``expected_position``.
-        """
-        if self.list_name:
-            drafts = [replace(draft, meta={**draft.meta, LIST: self.list_name}) for draft in drafts]
-        return [*self.space.append(drafts, session=self.name, expected_position=expected_position)]
+        return append_listed(self, [draft])[0]
 
     def append_messages(
         self,
@@ -147,30 +137,43 @@ class SessionLog(SessionVerbs[Appended]):
         if format is not None:
             formats.named(format)
         return [
-            self.message(event)
+            message_of(self, event)
             for event in self.events()
             if event.part == 0 and event.meta.get("format") and format in {None, event.meta["format"]}
         ]
-
-    def message(self, event: Event) -> dict[str, Any]:
-        """Give the message back that an event is the first part of."""
-        message: dict[str, Any] = json.loads(self.space.log.reader.source_of(event).decode("utf-8", "surrogatepass"))
-        return message
 
     def events(self, *, after: int = 0, limit: int | None = None, newest_first: bool = False) -> Iterator[Event]:
         """Yield the session's events in order."""
         return self.space.events(self.name, after=after, limit=limit, newest_first=newest_first)
 
-    def listed(self, *, after: int = 0) -> Iterator[Event]:
-        """Yield the events of the list and of those that it goes on from, the newest first."""
-        reader, namespace = self.space.log.reader, self.space.namespace
-        for part in stretches(reader, namespace, self.list_name):
-            events = reader.events(
-                namespace, session=self.name, after=max(after, part.after), before=part.before, newest_first=True
-            )
-            yield from filter(part.has, events)
-            if part.after <= after:
-                return
+
+def message_of(session: SessionLog, event: Event) -> dict[str, Any]:
+    """Give the message back that an event is the first part of."""
+    message: dict[str, Any] = json.loads(session.space.log.reader.source_of(event).decode("utf-8", "surrogatepass"))
+    return message
+
+
+def listed(session: SessionLog, *, after: int = 0) -> Iterator[Event]:
+    """Yield the events of a session's list and of those that it goes on from, the newest first."""
+    reader, namespace = session.space.log.reader, session.space.namespace
+    for part in stretches(reader, namespace, session.list_name):
+        events = reader.events(
+            namespace, session=session.name, after=max(after, part.after), before=part.before, newest_first=True
+        )
+        yield from filter(part.has, events)
+        if part.after <= after:
+            return
+
+
+def append_listed(session: SessionLog, drafts: Sequence[Draft], expected_position: int | None = None) -> list[Appended]:
+    """Append drafts in one transaction, as events of the session's list.
+
+    Raises:
+        StaleExpectation: the session does not end at ``expected_position``.
+    """
+    if session.list_name:
+        drafts = [replace(draft, meta={**draft.meta, LIST: session.list_name}) for draft in drafts]
+    return [*session.space.append(drafts, session=session.name, expected_position=expected_position)]
 
 
 def drafts_of(
@@ -210,7 +213,7 @@ def append_drafts(
         groups[-1] += drafts
     appended: list[Appended] = []
     for group in filter(None, groups):
-        appended += session.append_drafts(group, through)
+        appended += append_listed(session, group, through)
         through = None if through is None else appended[-1].position
     each = iter(appended)
     return [[next(each) for _ in drafts] for drafts in messages]

@@ -27,7 +27,7 @@ from firsthand.context.must_stay import Stay, stays
 from firsthand.context.plan import plan
 from firsthand.context.push_pack import TOKENS_MAX
 from firsthand.context.receipt import Left, Receipt, from_json
-from firsthand.context.session_log import SessionLog
+from firsthand.context.session_log import SessionLog, append_listed
 from firsthand.context.tools import ANSWER_TOKENS_MIN, Pull, PullLimits, PullResult
 from firsthand.errors import FormatError, InvalidArgument, StaleExpectation
 from firsthand.event import INJECTED, PART, Draft, IdMaker, Kind, Trust, to_bytes
@@ -216,9 +216,7 @@ class SessionWindow:
         """Append what is new in a list, if the session is still as it was read."""
         through, given = self._fold.through, self._given
         if given is None:
-            session, reader = self._session, self._fold.reader
-            known = caller_list.known(reader, self._space.namespace, session.name, self._format, session.list_name)
-            given = caller_list.CallerList(known)
+            given = caller_list.CallerList(caller_list.known(self._session, self._format))
         changes = given.changes(plain, objects, anew=anew)
         self._given = None  # until what is new of it stands in the log
         given.took(plain, changes, self._append(plain, changes, through), objects)
@@ -327,7 +325,7 @@ class SessionWindow:
             changed = tasks.to_json(tasks.changed(self._fold.task, **fields))
             draft = Draft(Kind.TASK_STATE, changed, tasks.MEDIA, origin="firsthand", trust=Trust.TRUSTED)
             # a version must have seen all events before it
-            self._session.append_drafts([draft], self._fold.through or None)
+            append_listed(self._session, [draft], self._fold.through or None)
 
         self._written(set_fields, "its task state was set")
         self._follow()
@@ -423,7 +421,7 @@ class SessionWindow:
 
     def _write(self, drafts: Sequence[Draft], made: Compacted | None) -> None:
         """Append receipt, task state and anatomy in one transaction, if the session is still as it was read."""
-        appended = self._session.append_drafts(drafts, self._fold.through or None)
+        appended = append_listed(self._session, drafts, self._fold.through or None)
         if made is not None:
             self._fold.adopt(made.window, made.receipt, str(made.draft.id))
             self._left = []
@@ -502,7 +500,7 @@ class SessionWindow:
         self._follow()
         drafts = [self._part(name, text) for name, text in wanted.items() if self._part_given(name) != text]
         if drafts:
-            self._session.append_drafts(drafts)
+            append_listed(self._session, drafts)
 
     def _part(self, name: str, text: bytes) -> Draft:
         kind = Kind.PERSONA if name == parts.PERSONA else Kind.SYSTEM if name in SYSTEM_PARTS else Kind.SESSION

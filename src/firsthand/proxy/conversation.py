@@ -13,6 +13,7 @@ from itertools import takewhile
 
 from firsthand import Session
 from firsthand.context.request import Request
+from firsthand.context.session_log import listed, message_of
 from firsthand.context.session_window import SessionWindow, counter_of
 from firsthand.context.tools import NAMES
 from firsthand.event import BEHIND, Event, Kind
@@ -75,12 +76,12 @@ class Conversation:
 
     def is_behind(self, since: int) -> bool:
         """Say whether another process has appended messages since a position; while one answer is on its way."""
-        return self.appended not in {None, sum(map(self._is_message, self.session.listed(after=since)))}
+        return self.appended not in {None, sum(map(self._is_message, listed(self.session, after=since)))}
 
     def others(self) -> list[Message]:
         """Give the messages that another process has appended; while one answer is on its way and nothing recorded."""
-        new = reversed([*self.session.listed(after=self.read_through)])
-        return [self.session.message(event) for event in new if self._is_message(event)]
+        new = reversed([*listed(self.session, after=self.read_through)])
+        return [message_of(self.session, event) for event in new if self._is_message(event)]
 
     def took(self, messages: Sequence[Message], own: frozenset[str], size: int | None = None) -> None:
         """Know messages that follow in the log; their size, where it was estimated before."""
@@ -124,9 +125,9 @@ class Conversation:
         self.calls, self.entries, self._is_cut = set(), [], False
         self.read_through, self.appended = self.session.space.position, 0
         messages: list[Message] = []
-        for event in reversed([*self.session.listed()]):
+        for event in reversed([*listed(self.session)]):
             if self._is_message(event):
-                messages.append(self.session.message(event))
+                messages.append(message_of(self.session, event))
             if event.meta.get(WITHHELD):
                 self._grow(messages, NAMES)
                 self.cut(int(event.meta[WITHHELD]))
@@ -165,10 +166,10 @@ class Conversation:
         most = sum(map(len, behind))  # messages that stand behind it, those included that are not recorded yet
         read: list[Event] = []
         place: Event | None = None
-        for event in self.session.listed():
+        for event in listed(self.session):
             read.append(event)
             if self._is_message(event) and BEHIND not in event.meta:
-                place = event if self.session.message(event) == last[-1] else place
+                place = event if message_of(self.session, event) == last[-1] else place
                 if not most:
                     break
                 most -= 1
