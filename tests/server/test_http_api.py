@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import time
 import tracemalloc
@@ -18,7 +17,7 @@ from page_client import PageClient
 from starlette.requests import ClientDisconnect, Request
 
 from firsthand import Draft, Kind, Memory
-from firsthand.errors import Erased, StoreDamaged
+from firsthand.errors import StoreDamaged
 from firsthand.server import api, api_door
 
 LINE = b"0123456789abcdef" * 63 + b"0123456789abcde\n"
@@ -46,34 +45,6 @@ def get(client, path, **headers):
 
 def post(client, path, fields):
     return client.ask(path, "POST", content=json.dumps(fields), **TOKEN)
-
-
-def test_what_is_appended_is_recalled_read_and_erased(client):
-    """Events that a program appends are there at once by every verb, byte for byte, and gone when it erases them."""
-    raw = bytes(range(256))
-    made = post(client, "/v1/append", {"session": "deploy", "events": [
-        {"kind": "user_message", "content": "the port is 5433", "time": "2026-01-31T12:00:00Z", "origin": "user"},
-        {"kind": "tool_result", "content": {"base64": base64.b64encode(raw).decode()}, "meta": {"call_id": "c"}},
-    ]}).json()  # fmt: skip
-    assert [each["position"] for each in made] == [3, 4]
-    hits = post(client, "/v1/recall", {"query": "port 5433", "hits_max": 1}).json()["hits"]
-    assert [hit["pointer"] for hit in hits] == [made[0]["pointer"]]
-    assert get(client, f"/v1/expand?address={made[1]['pointer']}").content == raw
-    event = get(client, f"/v1/event?address={made[0]['pointer']}").json()
-    assert (event["content"], event["kind"], event["time"]) == (
-        "the port is 5433",
-        Kind.USER_MESSAGE,
-        "2026-01-31T12:00:00.000Z",
-    )
-    listed = get(client, "/v1/timeline?session=deploy&limit=2&newest_first=1").json()
-    assert [each["pointer"] for each in listed] == [made[1]["pointer"], made[0]["pointer"]]
-    assert [row["name"] for row in get(client, "/v1/sessions").json()] == ["deploy"]
-    assert post(client, "/v1/erase", {"addresses": [made[0]["pointer"]], "reason": "asked"}).json()["erased"]
-    assert get(client, f"/v1/expand?address={made[0]['pointer']}").status_code == 404
-    verified = post(client, "/v1/verify", {}).json()
-    assert (verified["ok"], verified["events"], verified["problems"]) == (True, 5, [])
-    with Memory(read_only=True) as memory, pytest.raises(Erased):
-        memory.expand(made[0]["pointer"])
 
 
 def test_bytes_are_given_by_ranges(client):

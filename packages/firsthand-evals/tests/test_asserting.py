@@ -8,7 +8,7 @@ import pytest
 
 import firsthand_evals.testing
 from firsthand.errors import InvalidArgument, ModelUnavailable
-from firsthand_evals.reclaim import ours, policies, readers, seam
+from firsthand_evals.reclaim import ours, readers, seam
 from firsthand_evals.testing import assert_correctable, assert_lossless, assert_no_silent_partial, assert_probe
 from firsthand_evals.testing.reclaiming import address, correctable, no_silent_partial
 
@@ -162,13 +162,6 @@ def test_an_address_is_given_where_there_is_one(monkeypatch):
     monkeypatch.chdir(Path(__file__).parent)
     assert address(part) == f"./{Path(__file__).name}:part"
     assert seam.named(address(part)).__code__.co_firstlineno == part.__code__.co_firstlineno
-
-
-def test_the_paper_s_notes_come_out_as_in_the_paper():
-    """Of the paper's own notes, the source-first ones are correctable and the lossy ones are not."""
-    assert_correctable(policies.policy(policies.SOURCE_FIRST), problems=2)
-    for name in (policies.LOSSY, policies.PADDED, policies.BLANK):
-        assert len(correctable(policies.policy(name), problems=2).broken) == 16
 
 
 def test_the_names_of_the_package_are_there():

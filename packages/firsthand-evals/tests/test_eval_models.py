@@ -57,16 +57,6 @@ def test_a_recorded_run_is_replayed_without_asking_anybody(said, recorded, tmp_p
     assert "3 cases: 3 known, 0 made, 0 failed, 0 left" in again.error
 
 
-def test_what_was_not_recorded_fails_and_is_counted(said, recorded):
-    """A replay of more than there is ends with 1, names what failed, and keeps what it has."""
-    found = said(*SMALL[2:], "--problems", "2", "--model", "http://localhost:9/v1#small", "--temperature", "0.5",
-                 "--replay")  # fmt: skip
-    assert found.code == 1
-    assert "6 cases: 0 known, 3 made, 3 failed, 0 left" in found.error
-    assert "(3 times)" in found.error
-    assert "--resume" in found.error
-
-
 def test_a_run_without_an_item_passes_nowhere(said, tmp_path):
     """Nothing was recorded: one line for what failed alike, exit code 1, and JUnit with a failure."""
     found = said(*SMALL, "--model", "http://localhost:9/v1#small", "--replay", "--junit", "j.xml")

@@ -210,20 +210,6 @@ def test_recall_is_a_function_beside_it_or_left_out(said, tmp_path):
     assert {one["outcome"] for one in mine} == {"abstained"}
 
 
-def test_a_run_goes_on_where_it_broke_off(said, tmp_path):
-    """With --resume what was asked is not asked again; without it the run is new and the old one stands beside."""
-    words = ("--memory", "./toys_of_eval.py:head", *SMALL, "--out", "kept")
-    said(*words)
-    file = tmp_path / "kept" / "results" / "reclaim" / "items.jsonl"
-    whole = file.read_bytes()
-    file.write_bytes(b"".join(whole.splitlines(keepends=True)[:7]) + b'{"key": "half')
-    found = said(*words, "--resume")
-    assert "7 of 20 items were there already" in found.error
-    assert file.read_bytes() == whole
-    assert said(*words).code == 0
-    assert (file.parent / "items.previous.jsonl").read_bytes() == whole
-
-
 def test_many_experiments_are_told_in_a_line_each(said):
     """Our own memory is asked when none is named; with more than two experiments each is a line."""
     found = said("--problems", "1", *(part for name in ("reclaim", "disposition", "completeness")
@@ -267,15 +253,6 @@ def test_what_cannot_be_run_is_refused_before_anything_is_asked(said, tmp_path, 
     assert (found.code, found.text) == (code, "")
     assert told in found.error
     assert sorted(one.name for one in tmp_path.iterdir() if one.name != "__pycache__") == before
-
-
-def test_what_guessing_comes_to_is_asked_of_the_guessing_reader(said):
-    """The reader that guesses always names a candidate where the default one abstains: the floor of App. D."""
-    words = ("--experiment", "free_guess", "--problems", "12", "--json")
-    guessed = [one["outcome"] for one in lines_of(said(*words, "--reader", "guessing"), "item")]
-    assert len(guessed) == 24
-    assert set(guessed) == {"recovered", "attractor", "wrong"}
-    assert {one["outcome"] for one in lines_of(said(*words), "item")} == {"abstained"}
 
 
 def test_a_chain_is_as_long_as_it_is_asked_to_be(said):

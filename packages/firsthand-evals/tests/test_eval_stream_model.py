@@ -11,7 +11,7 @@ import pytest
 from json_server import JsonServer
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "evals"))
-from stream_models import chatty, completion, faithful, merging
+from stream_models import chatty, completion, faithful
 
 pytest.importorskip("httpx", reason="the extra 'llm' is not installed")
 FORCED = "forced: model"
@@ -38,18 +38,6 @@ def checks_of(out: Path) -> dict[str, list[bool]]:
     for one in kept["checks"]:
         found.setdefault(one["name"], []).append(one["held"])
     return found
-
-
-def test_ten_passes_by_a_server_that_merges_small_batches(shell, served, tmp_path):
-    """Over the wire: the forced loop loses what needs no memory in a stream, and keeps it when all comes at once."""
-    server = served(merging)
-    found = shell("eval", "stream", "--model", f"{server.url}#m", "--streams", "5", "--episodes", "32", "--schedule",
-                  "stream-10", "--schedule", "static-10", "--arm", FORCED, "--out", str(tmp_path))  # fmt: skip
-    assert found.code == 0
-    assert checks_of(tmp_path) == {"C1": [True, True], "H7": [True]}
-    assert any(line.startswith("H7 held: ten passes over a stream end below") for line in found.lines)
-    asked = [body["messages"][0]["content"] for _, body in server.seen]
-    assert all(text.startswith("You keep a memory from which questions are answered later.") for text in asked)
 
 
 def test_replies_that_cannot_be_read_are_counted_and_do_nothing(shell, served, tmp_path):

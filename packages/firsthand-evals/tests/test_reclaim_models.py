@@ -171,15 +171,6 @@ def test_a_recorded_run_is_replayed(tmp_path):
     assert again.run(cases, again.reader(one)).known == 6
 
 
-def test_equal_cases_have_replies_of_their_own(tmp_path):
-    """Each address has a file of its own, and each repetition replies of its own in it."""
-    asking = Asking(tmp_path)
-    assert len({asking.model(named(model)).path for model in ("http://h/v1#t", "http://g/v1#t", "local")}) == 3
-    cases = run.cases(toy, tasks.arithmetic(1), repetitions=2)
-    replies = [item.replies[0] for item in recorded(asking, named("local"), cases, takes=2)]
-    assert [reply[:6] for reply in replies] == ["Take 0", "Take 1"]
-
-
 def test_what_was_not_recorded_fails_and_is_counted(tmp_path):
     """In a replay a case without its replies is a failure with the reason; the rest goes on."""
     one = named("local")

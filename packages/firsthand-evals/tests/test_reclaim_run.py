@@ -302,18 +302,6 @@ def test_what_no_utf8_can_write_is_kept_and_read_back(tmp_path, reader):
     assert "\ud800" in made[2].fault
 
 
-def test_what_is_known_is_not_asked_again():
-    """A run with the items of another asks nobody."""
-
-    class Silent(Recomputing):
-        def answer(self, messages):
-            raise AssertionError("asked")
-
-    cases = run.cases(policies.policy(policies.LOSSY), SUMS, corrections=("directed", "sustained"))
-    known = {one.key: one for one in run.run(cases, Recomputing())}
-    assert list(run.run(cases, Silent(), known=known)) == list(known.values())
-
-
 @pytest.mark.parametrize(
     ("make", "says"),
     [
