@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import fcntl
 import os
 import shlex
 import subprocess
 import sys
-from functools import partialmethod
 
 import pytest
 from terminal import command
@@ -206,16 +204,6 @@ def test_a_store_that_is_not_there_is_refused(shell, typed):
     assert not shell.store.exists()
 
 
-def test_a_folder_with_other_things_is_no_store(shell):
-    """A folder that holds something else is refused, and left as it is."""
-    shell.store.mkdir()
-    (shell.store / "diary.txt").write_text("mine")
-    said = shell("session", "append", "x", "--session", "s")
-    assert said.code == 5
-    assert "holds files but no Firsthand store" in said.error
-    assert [path.name for path in shell.store.iterdir()] == ["diary.txt"]
-
-
 @pytest.mark.files_only("damages firsthand.db")
 def test_a_damaged_database_is_damaged(shell):
     """A database whose beginning is overwritten ends with 3 and a sentence, for every way in."""
@@ -235,47 +223,6 @@ def test_a_damaged_database_is_damaged(shell):
         assert said.code in {3, 5}, said
         assert said.error.startswith("firsthand: ")
         assert "Traceback" not in said.error
-
-
-@pytest.mark.files_only("changes the version in firsthand.db")
-def test_a_newer_store_is_refused(shell):
-    """A store of a newer version is not written."""
-    import apsw
-
-    shell.append("hello there")
-    shell.damaged = True
-    db = apsw.Connection(str(shell.store / "firsthand.db"))
-    db.execute("PRAGMA user_version = 99")
-    db.close()
-    said = shell("session", "append", "x", "--session", "s")
-    assert said.code == 5
-    assert "newer" in said.error
-
-
-@pytest.mark.files_only("holds the lock file")
-def test_a_store_that_is_held_is_busy(shell, monkeypatch):
-    """A write that waits for another writer in vain ends with 4 and says so."""
-    shell.append("hello there")
-    monkeypatch.setattr(firsthand.Memory, "__init__", partialmethod(firsthand.Memory.__init__, timeout_ms=100))
-    with (shell.store / "lock").open("rb+") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        said = shell("session", "append", "x", "--session", "s")
-    assert said.code == 4
-    assert "firsthand: " in said.error
-
-
-@pytest.mark.files_only("a limit of file sizes")
-def test_a_full_disk_ends_with_4(shell):
-    """A store that cannot grow says so and ends with 4; what it held is still there."""
-    pointer = shell.append("hello there")
-    limited = f"ulimit -f 300; exec {' '.join(command(('session', 'append', '-', '--session', 's')))}"
-    done = subprocess.run(
-        ["bash", "-c", limited], input=os.urandom(4_000_000), env=shell.environment(), capture_output=True,
-        timeout=60, check=False,
-    )  # fmt: skip
-    assert done.returncode == 4, done
-    assert b"Traceback" not in done.stderr
-    assert shell("show", pointer).out == b"hello there"
 
 
 def test_an_interrupt_ends_with_130(shell, monkeypatch):

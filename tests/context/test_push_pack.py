@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -182,32 +180,6 @@ def test_a_call_id_used_for_every_call():
     kinds = [one.item.kind for one in made.tail]
     assert kinds == [Kind.TOOL_CALL, Kind.TOOL_RESULT] * (len(kinds) // 2)
     assert len(kinds) > 20
-
-
-def test_a_late_result_brings_its_call():
-    """A result that comes turns later stands with its call, or neither is shown."""
-    early = item(2, 1, Kind.TOOL_CALL, 30, call="late")
-    window = conversation(30, start=10)
-    late = item(window.items[-1].position + 1, 30, Kind.TOOL_RESULT, 30, call="late")
-    made = layout(Window((item(1, 1, Kind.USER_MESSAGE, 10), early, *window.items, late)))
-    shown = [one.item for one in made.tail]
-    assert early in shown
-    assert late in shown
-
-
-def test_stable_parts_keep_their_text_from_call_to_call():
-    """While turns come, preamble, markers and task state get the same room each time, so the cache keeps its prefix."""
-    packs = [
-        layout(
-            replace(conversation(turns, start=100), markers=(marker(1, 20),)),
-            [*ALL[:2], Section(CUES, 10 + turns)],
-            count=quarter,
-        )
-        for turns in range(8, 40)
-    ]
-    stable = [([one for one in pack.sections if one.section.name != CUES], pack.markers) for pack in packs]
-    assert all(one == other for one, other in pairwise(stable))
-    assert [one.section.name for one in packs[0].sections] == [PREAMBLE, TASK, CUES]
 
 
 def test_markers_never_eat_the_pack():

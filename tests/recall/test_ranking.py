@@ -399,17 +399,6 @@ def test_what_is_not_there_is_not_found(talk, ranking, filler):
     assert (found.ranked, found.bounded, found.likelihood) == ((), (), 0.0)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_any_text_is_a_question(talk, ranking, filler, seed):
-    """Whatever signs a question is made of, it is ranked without an error, and twice the same."""
-    chance = random.Random(seed)
-    signs = "abc \"'`*:-.,()[]{}\\/_%^~AND OR NOT NEAR\n\t\0\u4e2d\u6587\u0e01\u202e\ud800\U0001f600 0123456789q+="
-    for _ in range(60):
-        text = "".join(chance.choice(signs) for _ in range(chance.randrange(1, 80)))
-        first = ranking(text) if text.strip() else None
-        assert first is None or first == ranking(text)
-
-
 # meaning, task ----------------------------------------------------------------------------------------------
 
 
