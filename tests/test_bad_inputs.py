@@ -44,14 +44,6 @@ ODD_VALUES = {
 }
 
 
-@pytest.fixture
-def memory(tmp_path):
-    """Give a memory; whatever a test did to it, it verifies afterwards."""
-    with Memory.open(tmp_path / "store") as opened:
-        yield opened
-        assert opened.verify().problems == ()
-
-
 def sources(memory):
     """Give the source records of all events, in order."""
     return [memory.expand(f"fh:{one.id}#source") for one in memory.events() if one.part == 0]

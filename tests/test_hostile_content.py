@@ -5,17 +5,7 @@ from __future__ import annotations
 import io
 import json
 
-import pytest
-
 from firsthand import Kind, Memory, Outcome, Query, Scope, Trust
-
-
-@pytest.fixture
-def memory(tmp_path):
-    """Give a memory; whatever a test did to it, it verifies afterwards."""
-    with Memory.open(tmp_path / "store") as opened:
-        yield opened
-        assert opened.verify().problems == ()
 
 
 def test_a_backup_knows_the_fences_of_its_store_and_a_restored_export_does_not(memory, tmp_path):

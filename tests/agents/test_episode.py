@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sessions_made import at, bootstrap, plain
 
-from firsthand import Draft, Kind, Memory, Trust
+from firsthand import Draft, Kind, Trust
 from firsthand.agents.agent import agents_of
 from firsthand.agents.episode import BYTES_MAX, LINES_MAX, code, episodes, from_event, written
 from firsthand.agents.session_record import FAILED, SAID, read
@@ -83,13 +82,6 @@ def test_a_secret_is_not_copied(memory):
     text = written("2026-09-21-x", "head", read(memory.events("s")).pieces())
     assert token not in text
     assert "[secret:github-token, fh:" in text
-
-
-@pytest.fixture
-def memory(tmp_path):
-    with Memory.open(tmp_path / "store") as opened:
-        yield opened
-        assert opened.verify(deep=True).problems == ()
 
 
 def test_what_is_told_of_an_episode(memory):

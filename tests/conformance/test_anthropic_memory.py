@@ -21,13 +21,6 @@ from firsthand.adapters.anthropic_memory import AsyncFirsthandMemoryTool, Firsth
 HEAD = "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:"
 
 
-@pytest.fixture
-def memory(tmp_path):
-    with Memory(tmp_path / "store", embedder="none") as memory:
-        yield memory
-        assert memory.verify().ok
-
-
 @pytest.fixture(params=[FirsthandMemoryTool, AsyncFirsthandMemoryTool])
 def do(request, memory):
     """A tool of either kind, asked as the SDK's runner asks it: by the model's input."""

@@ -27,13 +27,6 @@ SESSION = "0b4e2f6a-1c3d-4e5f-8a9b-0c1d2e3f4a5b"
 KEY = {"project_key": "-srv-shop", "session_id": SESSION}
 
 
-@pytest.fixture
-def memory(tmp_path):
-    with Memory(tmp_path / "store", embedder="none") as memory:
-        yield memory
-        assert memory.verify().ok
-
-
 def entry(kind, content, number, **fields):
     message = {"role": kind, "content": content}
     uuid = f"0b4e2f6a-1c3d-4e5f-8a9b-{number:012d}"

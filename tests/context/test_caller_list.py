@@ -46,13 +46,6 @@ def pair(name, result):
     return [call, {"role": "tool", "tool_call_id": name, "content": result}]
 
 
-@pytest.fixture
-def memory(tmp_path):
-    with Memory.open(tmp_path / "store") as opened:
-        yield opened
-        assert opened.verify(deep=True).ok
-
-
 @pytest.mark.parametrize(
     ("before", "now", "pairs"),
     [

@@ -29,14 +29,6 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-@pytest.fixture
-def memory(tmp_path):
-    """A store that is verified when the test ends."""
-    with Memory.open(tmp_path / "s") as opened:
-        yield opened
-        assert opened.verify().ok
-
-
 def told(memory: Memory, session: str) -> list[tuple[str, str]]:
     return [(event.kind, event.text) for event in memory.events(session)]
 

@@ -6,18 +6,10 @@ import json
 
 import pytest
 
-from firsthand import Memory
 from firsthand.formats import ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES, canonical
 from firsthand.window import Budget
 
 WORDS = " ".join(f"word{number}" for number in range(60))
-
-
-@pytest.fixture
-def memory(tmp_path):
-    with Memory.open(tmp_path / "store") as opened:
-        yield opened
-        assert opened.verify(deep=True).ok
 
 
 def step(number, format_):

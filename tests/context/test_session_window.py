@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from firsthand import InvalidArgument, Kind, Memory, tokens
+from firsthand import InvalidArgument, Kind, tokens
 from firsthand.context.task_state import from_json
 from firsthand.errors import StaleExpectation
 from firsthand.formats import check
@@ -41,13 +41,6 @@ def talk(turns, *, words=60, start=0):
             {"role": "assistant", "content": f"Answer {number}."},
         ]
     return messages
-
-
-@pytest.fixture
-def memory(tmp_path):
-    with Memory.open(tmp_path / "store") as opened:
-        yield opened
-        assert opened.verify(deep=True).ok
 
 
 def test_below_the_high_mark_the_messages_go_out_as_they_came(memory):

@@ -20,14 +20,6 @@ UNKNOWN = "fh:01J8ZQ4T9M6V3K2N7P5R8S1WXY"
 
 
 @pytest.fixture
-def memory(tmp_path):
-    """Give a memory, which verifies afterwards."""
-    with Memory.open(tmp_path / "store") as opened:
-        yield opened
-        assert opened.verify().problems == ()
-
-
-@pytest.fixture
 def talk(memory):
     """Give a session of two turns, with a call, a long result and a rule in another session."""
     session = memory.session("deploy", agent="bob")

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from firsthand import Kind, Memory, PullLimits, fence, moment
+from firsthand import Kind, PullLimits, fence, moment
 from firsthand.agents.agent_digest import digest_of
 from firsthand.agents.agent_tools import AgentTools
 from firsthand.context.tools import TOOLS
@@ -23,14 +23,6 @@ MIRROR = "quokka/mirror.toml"
 PNPM = "From now on it is pnpm, flamingonpm was a mistake."
 FACT = {"action": "assert", "subject": "package manager", "text": "pnpm", "quote": "From now on it is pnpm"}
 REPLACED = {"action": "supersede", "quote_old": "Install with flamingonpm", "quote": "From now on it is pnpm"}
-
-
-@pytest.fixture
-def memory(tmp_path):
-    """Give a memory, which verifies afterwards."""
-    with Memory.open(tmp_path / "store") as opened:
-        yield opened
-        assert opened.verify(deep=True).ok
 
 
 def user(text, format_="openai-chat"):

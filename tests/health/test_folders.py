@@ -6,18 +6,10 @@ import os
 
 import pytest
 
-from firsthand import Memory
 from firsthand.health.doctor import Look, examine
 from firsthand.health.report import Stage
 from firsthand.health.stages import EDIT_WAITS_S, Inside, agents_files
 from firsthand.moment import Moment, now
-
-
-@pytest.fixture
-def memory(tmp_path):
-    with Memory.open(tmp_path / "store") as opened:
-        yield opened
-        assert opened.verify().ok
 
 
 @pytest.fixture

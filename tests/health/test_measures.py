@@ -27,14 +27,6 @@ WORDS = ("harbour", "lantern", "copper", "meadow", "violin", "thimble", "walnut"
          "pepper")  # fmt: skip
 
 
-@pytest.fixture
-def memory(tmp_path):
-    """A store that verifies when the test ends."""
-    with Memory.open(tmp_path / "store") as one:
-        yield one
-        assert one.verify().ok
-
-
 def episode(memory: Memory, name: str, said: str, agent: str = "a", **meta: object) -> str:
     """Write a session and its episode under a name; give the episode's pointer."""
     who, session = memory.agent(agent), f"made:{name}"

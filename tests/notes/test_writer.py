@@ -14,13 +14,6 @@ from firsthand.index.words import SITUATION_CHARACTERS_MAX, SITUATIONS_MAX
 from firsthand.notes.writer import SOURCES_MAX, SPAN_EVENTS_MAX
 
 
-@pytest.fixture
-def memory(tmp_path):
-    with Memory.open(tmp_path / "store") as opened:
-        yield opened
-        assert opened.verify(deep=True).problems == ()
-
-
 def situation_rows(memory: Memory, word: str) -> list[tuple[int, int]]:
     """Give position and number of the situations that hold a word, after everything that waits was indexed."""
     memory.follow()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from firsthand import Memory, Moment
+from firsthand import Moment
 from firsthand.answer import Query
 from firsthand.recall.query import Deadline
 from firsthand.recall.ranking import Ranking, rank
@@ -14,14 +14,6 @@ from firsthand.recall.ranking import Ranking, rank
 Rank = Callable[..., Ranking]
 HOUR = 3_600_000_000
 START = Moment(1_700_000_000_000_000)  # Tuesday, 14 November 2023, 22:13 UTC
-
-
-@pytest.fixture
-def memory(tmp_path):
-    """An empty store."""
-    with Memory(tmp_path / "store", embedder="none") as opened:
-        yield opened
-        assert opened.verify().ok
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from firsthand import Memory, Moment, Outcome
+from firsthand import Moment, Outcome
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
@@ -16,12 +16,6 @@ from aliasing_bench import TOP, fill, rank
 from numbered_series import SERIES, Series, members
 
 RATE_MIN = 0.95
-
-
-@pytest.fixture
-def memory(tmp_path):
-    with Memory.open(tmp_path / "store", embedder="none") as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("size", [10, 100])
