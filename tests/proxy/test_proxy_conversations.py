@@ -63,6 +63,25 @@ def test_a_proxy_that_is_started_anew(format_, tmp_path):
     assert list(sessions(tmp_path / "store").values()) == [2]
 
 
+def test_many_sessions_that_begin_alike(tmp_path):
+    """A proxy that begins anew finds each of many sessions whose users began with the same words."""
+
+    def ask(conversations, messages, said):
+        turn = conversations.turn(chat.read({"messages": messages}), chat, session="", agent="", again=False)
+        turn.record()
+        messages.append({"role": "assistant", "content": said})
+        turn.end(Reply((messages[-1],), ours=False, theirs=False, is_whole=True))
+        return turn.conversation.session.name
+
+    with Memory(tmp_path / "store") as memory:
+        lists = [[user("Hello.")] for _ in range(40)]
+        names = [ask(Conversations(memory, Options()), each, f"I am {n}.") for n, each in enumerate(lists)]
+        assert len({*names}) == len(lists)
+        anew = Conversations(memory, Options())
+        assert [ask(anew, [*each, user("Go on.")], "Yes.") for each in reversed(lists)] == names[::-1]
+        assert memory.verify().ok
+
+
 @pytest.mark.parametrize("named", [True, False])
 @each
 def test_two_proxies_on_one_store(format_, named, tmp_path):

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
 from contextlib import suppress
-from itertools import accumulate, takewhile
+from itertools import accumulate, count, takewhile
 
 from firsthand import Memory, moment
 from firsthand.context.request import TASK_SHARE, TASK_TOKENS_MAX, TASK_TOKENS_MIN
 from firsthand.context.session_lists import name_of, new_name
+from firsthand.context.session_log import message_of
 from firsthand.context.session_window import SessionWindow
 from firsthand.context.tools import NAMES
 from firsthand.errors import FirsthandError, StaleExpectation
@@ -36,7 +36,8 @@ from firsthand.window import Budget
 AHEAD_SHARE = 0.95  # of the budget: where more would be used soon, room is made while the upstream thinks
 STEPS_AHEAD = 2  # as large as this one
 CONVERSATIONS_MAX = 256  # that are known without reading the log
-NUMBERED_MAX = 32  # sessions that began alike and are looked up after a start
+NUMBERED_MAX = 1_000  # sessions that began alike: so many of the newest are looked up after a start
+HEAD_EVENTS_MAX = 16  # of a session, among which its first answer is looked for
 LISTS_MAX = 8  # of a session that a header names: so many of its newest lists are found after a start
 CUT_SHORT = "cut_short"
 """The fact in an event's meta which says why an answer has no end."""
@@ -318,7 +319,7 @@ class Conversations:
         self._lists = Lists()
         self.lost: dict[str, str] = {}  # why the newest request of a session was not recorded
         self._responses: dict[str, Conversation] = {}
-        self._read: set[bytes] = set()  # beginnings whose sessions were looked up
+        self._heads: dict[bytes, dict[int, bytes]] = {}  # first answers of sessions that begin alike, by their number
         self._read_through: dict[str, int] = {}  # positions to which named sessions were searched for lists
         self.requests = 0
 
@@ -401,16 +402,52 @@ class Conversations:
             first = self._opened(session, agent, dialect, owner=f"session {session}")
             is_new = asked.stands_on or not (first.entries or first.answers)
             return first if is_new else self._list_of(first, entries, again=again)
-        said = takewhile(lambda entry: entry.messages[-1].get("role") == "user", entries)
+        said = [*takewhile(lambda entry: entry.messages[-1].get("role") == "user", entries)]
         owner = f"agent {agent}"
         base = digest(dialect.FORMAT, agent, *([entry.key for entry in said] or [entry.key for entry in entries[:1]]))
-        if base not in self._read:  # what a proxy before this one kept
-            self._read.add(base)
-            for name in takewhile(self._exists, _names(base)):
-                self._mark(self._opened(name, agent, dialect, owner=owner))
-        conversation = self._lists.find(dialect, owner, entries, again=again)
-        conversation = conversation or self._lists.find_trimmed(dialect, owner, entries)
-        return conversation or self._opened(self._new_name(base), agent, dialect, owner=owner)
+        conversation = self._found(dialect, owner, entries, again=again)
+        if conversation is not None:
+            return conversation
+        answered = {entry.key for entry in entries[len(said) :][:1]}
+        last = self._look_up(base, answered, len(said), agent, dialect, owner)
+        conversation = self._found(dialect, owner, entries, again=again)
+        if conversation is not None:
+            return conversation
+        taken = {session for session, _, _ in self._known}
+        name = next(name for number in count(last + 1) if (name := _name(base, number)) not in taken)
+        return self._opened(name, agent, dialect, owner=owner)
+
+    def _found(self, dialect: Dialect, owner: str, entries: list[Entry], *, again: bool) -> Conversation | None:
+        whole = self._lists.find(dialect, owner, entries, again=again)
+        return whole or self._lists.find_trimmed(dialect, owner, entries)
+
+    def _look_up(self, base: bytes, first: set[bytes], said: int, agent: str, dialect: Dialect, owner: str) -> int:
+        """Open those sessions of the log that begin alike and were answered alike; give the number of the last one.
+
+        Args:
+            first: the key of the list's first answer, where it has one; said: entries before it.
+        """
+        heads = self._heads.setdefault(base, {})
+        last, step = max(heads, default=0), 1
+        while self._exists(_name(base, last + step)):
+            last, step = last + step, step * 2
+        while step := step // 2:
+            last += step * self._exists(_name(base, last + step))
+        for number in range(max(1, last - NUMBERED_MAX + 1), last + 1):
+            heads[number] = heads.get(number) or self._head(_name(base, number), dialect, said)
+            if heads[number] in {b"", *first}:
+                self._mark(self._opened(_name(base, number), agent, dialect, owner=owner))
+        return last
+
+    def _head(self, name: str, dialect: Dialect, said: int) -> bytes:
+        """Give the key of a session's first answer; empty where it is not certain."""
+        session = self.memory.session(name)
+        events = [*session.events(limit=HEAD_EVENTS_MAX)]
+        ours = (event for event in events if event.part == 0 and event.meta.get("format") == dialect.FORMAT)
+        made = dialect.entries([message_of(session, event) for event in ours if not event.erased], NAMES, set())
+        is_sure = len(events) < HEAD_EVENTS_MAX or len(made) > said + 1
+        is_sure &= not any(event.meta.get(WITHHELD) or event.erased for event in events)
+        return made[said].key if is_sure and len(made) > said else b""
 
     def _list_of(self, first: Conversation, entries: list[Entry], *, again: bool) -> Conversation:
         """Find the list of a session that a header names; else begin one where it parts from another."""
@@ -439,11 +476,6 @@ class Conversations:
         place = base.place(common) if common else ""
         return self._opened(name, agent, dialect, new_name(place), owner=owner)
 
-    def _new_name(self, base: bytes) -> str:
-        taken = {session for session, _, _ in self._known}
-        free = (name for name in _names(base) if name not in taken and not self._exists(name))
-        return next(free, f"{next(_names(base))}-{digest(str(moment.now())).hex()[:8]}")
-
     def _exists(self, name: str) -> bool:
         return next(iter(self.memory.events(name, limit=1)), None) is not None
 
@@ -465,7 +497,6 @@ class Conversations:
         conversation = self._known.pop(at, None)
         if conversation is not None:
             self._lists.drop(conversation)
-        self._read.clear()  # it is found in the log again
         self._read_through.pop(at[0], None)
 
     def _mark(self, conversation: Conversation) -> None:
@@ -482,8 +513,6 @@ def tool_name(tool: Message) -> str:
     return text(tool.get("name") or mapping(tool.get("function")).get("name"))
 
 
-def _names(base: bytes) -> Iterator[str]:
-    """Yield the names of sessions that begin alike."""
-    name = f"proxy-{base.hex()[:12]}"
-    yield name
-    yield from (f"{name}-{number}" for number in range(2, NUMBERED_MAX))
+def _name(base: bytes, number: int) -> str:
+    """Name a session by its beginning, and by its number among those that begin alike."""
+    return f"proxy-{base.hex()[:12]}{f'-{number}' * (number > 1)}"
