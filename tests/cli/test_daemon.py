@@ -28,6 +28,7 @@ def served(user):
     """A user whose daemon runs."""
     user.hook(prompt(0))
     user.pid = user.daemon()
+    assert until(lambda: user.said() and not user.kept())
     return user
 
 
@@ -84,7 +85,7 @@ def test_a_hook_that_waits_no_more_is_not_worked_for(served):
         waiting.settimeout(10)
         assert (waiting.recv(100), waiting.recv(100)) == (reply(TAKEN), b"")
     served.hook(prompt(1))
-    assert served.said() == ["prompt number 0 of s", "prompt number 1 of s"]
+    assert until(lambda: served.said() == ["prompt number 0 of s", "prompt number 1 of s"])
 
 
 def test_the_newest_events_are_indexed_when_the_answer_is_out(served):

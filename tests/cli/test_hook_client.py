@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hook_runs import CLIENT, RUN, Hooked, claude_prompt, prompt, until
+from hook_runs import CLIENT, PATIENT, RUN, Hooked, claude_prompt, prompt, until
 
 import firsthand
 from firsthand.server import frames, hook_client
@@ -34,7 +34,9 @@ def test_with_the_server_switched_off_a_hook_is_answered_by_itself(user):
     """With FIRSTHAND_DAEMON=off the call is recorded and the answer shown when the hook ends; no server is left."""
     user.environment["FIRSTHAND_DAEMON"] = "off"
     user.recalls_across_sessions()
-    answers = [user.hook(claude_prompt(text, session), host="claude-code") for text, session in TOLD_AND_ASKED]
+    answers = [
+        user.hook(claude_prompt(text, session), host="claude-code", program=PATIENT) for text, session in TOLD_AND_ASKED
+    ]
     assert {(answer.code, answer.error) for answer in answers} == {(0, b"")}
     assert b"8714" in answers[-1].out
     assert user.said() == sorted(text for text, _ in TOLD_AND_ASKED)
@@ -50,7 +52,7 @@ def test_where_no_server_lives_on_its_handler_answers_and_no_call_is_lost(user):
         text for text, _ in TOLD_AND_ASKED
     ]
     for number, text in enumerate(texts, 1):
-        answer = user.hook(claude_prompt(text, str(number)), host="claude-code")
+        answer = user.hook(claude_prompt(text, str(number)), host="claude-code", program=PATIENT)
         for pid in user.processes():
             os.kill(pid, signal.SIGKILL)
         assert until(lambda: not user.processes())
@@ -104,7 +106,7 @@ def test_the_first_answer_is_waited_for_where_a_session_begins(user):
 def test_store_and_namespace_of_the_command_line_go_first(user, tmp_path):
     """A hook that was installed for one store and namespace uses them, whatever the variables say."""
     user.hook(prompt(1), options=("--store", tmp_path / "other", "--namespace", "mine"))
-    assert user.said("mine", tmp_path / "other") == ["prompt number 1 of s"]
+    assert until(lambda: user.said("mine", tmp_path / "other") == ["prompt number 1 of s"])
     assert not user.store.exists()
 
 

@@ -21,6 +21,13 @@ CLIENT = Path(hook_client.__file__)
 RUN = [sys.executable, "-I", "-S", "-E", str(CLIENT)]
 """The client of this package itself, as hosts' settings of earlier versions name it."""
 
+PATIENT = [
+    sys.executable,
+    "-c",
+    "import sys; from firsthand.server import hook_client as c; c.LIMIT_MS = 30_000; c.main(sys.argv[1:])",
+]
+"""The same, with time enough on any machine for the handler that it starts."""
+
 
 @dataclass(frozen=True)
 class Answer:
