@@ -87,13 +87,6 @@ def test_a_recall_is_asked_in_other_words_too(memory, talk, pull):
     assert ask(pull, RECALL, query="zebra", rewrites="QUX-77Z").pointers == found.pointers
 
 
-def test_nothing_found_says_so(memory, talk, pull):
-    """An absent answer is an answer, not an error."""
-    result = ask(pull, RECALL, query="zebra")
-    assert inside(memory, result) == "absent: nothing matches; everything in scope was searched"
-    assert (result.pointers, result.is_error) == ((), False)
-
-
 def test_what_stands_in_the_window_is_not_repeated(memory, talk, pull):
     """A visible hit is named in one line; a visible event is not printed again, but a page of it is."""
     name = talk["done"].removeprefix("fh:")
@@ -253,16 +246,6 @@ def test_a_damaged_event_hides_no_other_of_its_span(tmp_path):
     ]  # fmt: skip
 
 
-def test_what_recall_answered_before_is_not_repeated(memory, talk, pull):
-    """In a span, an answer of ours is named and not printed: its words stand where they come from."""
-    session = memory.session("deploy")
-    call = session.tool_call(RECALL, {"query": "x"})
-    answered = session.tool_result(call, memory.fence("QUX-77Z again"), tool=RECALL, meta={"injected": True})
-    text = inside(memory, ask(pull, EXPAND, pointer=f"{talk['done']}..{answered.id}"))
-    assert "what recall or expand answered then" in text
-    assert "QUX-77Z again" not in text
-
-
 # what cannot be done -------------------------------------------------------------------------------
 
 SENTENCES = {
@@ -322,14 +305,6 @@ def test_what_was_erased_is_said(memory, talk, pull):
     span = inside(memory, ask(pull, EXPAND, pointer=f"{talk['log']}..{talk['again'].removeprefix('fh:')}"))
     assert "  erased\n" in span
     assert "deployed with" not in span
-
-
-def test_binary_content_is_said_and_not_printed(memory, pull):
-    """An image is named with its media and size."""
-    made = memory.session("deploy").append(Kind.ATTACHMENT, b"\x89PNG\r\n\x1a\n\0\0", media="image/png")
-    assert inside(memory, ask(pull, EXPAND, pointer=f"fh:{made.id}")).endswith(
-        "image/png, 10 bytes\nbinary content, not printed; the log has it byte for byte"
-    )
 
 
 def test_another_tenant_is_not_to_be_seen(memory, talk, tmp_path):

@@ -76,10 +76,10 @@ def test_a_small_space_is_searched_exactly(log, limit):
 def test_a_large_space_is_searched_nearly_exactly(log):
     """Beyond that nineteen of twenty of the ten nearest are found, in whichever chunk they lie."""
     embedder = words_embedder(dimension=256)
-    texts = fill(log, 5_000, embedder)
+    texts = fill(log, 2_000, embedder)
     search = search_of(log, embedder)
     hit = 0
-    for number in range(0, 5_000, 500):
+    for number in range(0, 2_000, 200):
         truth = exact(texts.items(), texts[vector_key(1 + number, 0)], 256)
         best = set(sorted(truth, key=truth.__getitem__, reverse=True)[:10])
         hit += len(best & {row for row, _ in search.near(texts[vector_key(1 + number, 0)], 10).rows})

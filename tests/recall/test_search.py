@@ -201,19 +201,6 @@ def test_no_name_of_a_scope_is_sql(space):
         assert ask(space, "crow", scope=Scope(sessions=(name,), agents=(name,))).hits == ()
 
 
-def test_tenants_see_nothing_of_each_other(space):
-    """The same query from another namespace finds nothing, in any way of asking."""
-    put(space, "canary9f3a src/secret.py 🎉 東京")
-    other = Space(space.path, namespace="b", embedder="none")
-    put(other, "crow")
-    for query in ["canary9f3a", "src/secret.py", "🎉", "東京", '"canary9f3a src"', "canary"]:
-        for scope in (Scope(), Scope(sessions=("s",))):
-            answer = ask(other, query, scope=scope)
-            assert (answer.outcome, answer.hits) == (Outcome.ABSENT, ())
-            assert not any("fh:" in note for note in answer.notes)
-    other.close()
-
-
 def test_pages_join_to_the_whole(space):
     """Pages of any size give each hit once, in the order of the whole answer."""
     chance = random.Random(3)
