@@ -54,7 +54,7 @@ def test_a_chain_is_corrected_however_long_it_is():
 def test_the_source_may_stand_anywhere_and_in_other_words():
     """First, middle, late, scattered, in either wording: what stands in the session is found."""
     for wording in drift.WORDINGS:
-        given = Options(n=3, subjects=(ours.pointers(),), wording=wording)
+        given = Options(n=1, subjects=(ours.pointers(),), wording=wording)
         own = [one for one in experiments.cases(["places"], given) if one.subject.name == "firsthand"]
         found = table(own)
         assert {cell.recovered.share for cell in found.cells} == {1}
@@ -63,7 +63,7 @@ def test_the_source_may_stand_anywhere_and_in_other_words():
 
 def test_no_correction_that_misleads_moves_it():
     """A false locus, a value insisted on and false working are answered out of the source."""
-    given = Options(n=3, subjects=(ours.pointers(),))
+    given = Options(n=1, subjects=(ours.pointers(),))
     own = [one for one in experiments.cases(["adversarial"], given) if one.subject.name == "firsthand"]
     assert {cell.recovered.share for cell in table(own).cells} == {1}
 

@@ -9,7 +9,7 @@ import pytest
 from firsthand.errors import InvalidArgument
 from firsthand_evals.reclaim import cascade, experiments, policies, run, seam, tables, tasks
 from firsthand_evals.reclaim import items as items_of
-from firsthand_evals.reclaim.policies import BLANK, DENOISED, LOSSY, PADDED, SOURCE_FIRST, TAGGED
+from firsthand_evals.reclaim.policies import BLANK, LOSSY, PADDED, SOURCE_FIRST, TAGGED
 from firsthand_evals.reclaim.readers import Believing, Recomputing, Yielding
 from firsthand_evals.reclaim.seam import Subject
 
@@ -81,32 +81,6 @@ def test_the_cliff_stands_at_the_budget_and_fails_silently_without_a_tag():
     assert careless.cell(memory=TAGGED).silent.share == 1
 
 
-def test_decoys_crowd_the_source_out():
-    """Under decoys a note in order of mention decays, one of what was bought holds."""
-    found = table(experiments.sweep("noise", N, considered=(0, 16)))
-    assert [share(found.cell(memory=SOURCE_FIRST, considered=one)) for one in (0, 16)] == [1, 0]
-    assert [share(found.cell(memory=DENOISED, considered=one)) for one in (0, 16)] == [1, 1]
-
-
-def test_an_error_grows_along_a_chain_and_the_loop_makes_none():
-    """Lossy is wrong in every session; source-first in the first, and again past its horizon, without an error too."""
-    found = table(experiments.sweep("cascade", N, hops=(1, 3, 8)))
-    blast = {
-        (memory, premise): [found.cell(memory=memory, hops=one, premise=premise).blast.mean for one in (1, 3, 8)]
-        for memory in (LOSSY, PADDED, SOURCE_FIRST, TAGGED)
-        for premise in (True, False)
-    }
-    assert blast[LOSSY, True] == blast[PADDED, True] == [1, 3, 8]
-    assert blast[LOSSY, False] == blast[PADDED, False] == [0, 0, 0]
-    assert blast[SOURCE_FIRST, True][:2] == [1, 1]
-    assert blast[SOURCE_FIRST, True][2] > 3
-    assert blast[SOURCE_FIRST, False][:2] == [0, 0]
-    assert blast[SOURCE_FIRST, False][2] > 2  # the paper reports 0 of a control that it ran for lossy alone
-    assert (blast[TAGGED, True], blast[TAGGED, False]) == ([1, 1, 1], [0, 0, 0])
-    assert found.cell(memory=TAGGED, hops=8, premise=False).blast_abstained > 2
-    assert [share(found.cell(memory=SOURCE_FIRST, hops=one, premise=True)) for one in (1, 3, 8)] == [1, 1, 0]
-
-
 def test_insistence_moves_a_yielding_reader_and_not_a_recomputing_one():
     """Source-first is robust to every correction for one reader, and to none that misleads for the other."""
     strong, weak = table(experiments.sweep("taxonomy", N)), table(experiments.sweep("taxonomy", N), Yielding())
@@ -127,23 +101,6 @@ def test_keeping_the_conclusion_costs_a_believing_reader():
     assert (
         table(experiments.sweep("both", N), Believing()).cell(family="logic", memory=policies.BOTH).attractor.share == 1
     )
-
-
-def test_in_one_session_nothing_is_lost():
-    """Where the whole session stands, depth and distance cost who recomputes nothing."""
-    found = table(experiments.sweep("window", 2))
-    assert {share(one) for one in found.cells} == {1}
-    assert {(one.label("depth"), one.label("filler")) for one in found.cells} == {
-        (1, 0), (2, 0), (4, 0), (8, 0), (8, 4), (8, 8), (8, 16),
-    }  # fmt: skip
-
-
-def test_a_memory_of_the_beginning_is_found_out():
-    """Keeping the head works exactly where the source stands first; keeping the tail never does."""
-    found = table(experiments.sweep("places", N))
-    for place in ("first", "middle", "late", "scattered"):
-        assert share(found.cell(family="arithmetic", memory="head", source_at=place)) == float(place == "first")
-        assert share(found.cell(family="arithmetic", memory="tail", source_at=place)) == 0
 
 
 def test_errors_of_the_agents_own_count_only_where_it_erred():
