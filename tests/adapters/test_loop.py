@@ -13,7 +13,7 @@ from firsthand import AgentTools, Kind, Memory
 from firsthand.adapters.loop import Loop, Loops
 from firsthand.agents.faults import faults
 from firsthand.context.tools import TOOLS
-from firsthand.errors import StoreFailed
+from firsthand.errors import StoreClosed, StoreFailed
 from firsthand.formats.tool_definitions import Tool
 
 CHAT = [
@@ -230,8 +230,7 @@ def test_a_store_that_is_put_back_is_opened_anew(tmp_path):
     shutil.rmtree(store)
     loop.add(said[2:3])
     assert "cannot be reached" in loop.call("recall", {"query": "question"})
-    assert (loop.unwritten, (store / "firsthand.db").exists()) == (said[2:3], False)
-    shutil.rmtree(store)  # where the fault was kept
+    assert (loop.unwritten, store.exists()) == (said[2:3], False)
     copy.rename(store)
     loop.add(said[3:])
     assert (loop.unwritten, loop.end() != "") == ([], True)
@@ -240,10 +239,31 @@ def test_a_store_that_is_put_back_is_opened_anew(tmp_path):
         assert memory.session("plain:s").messages() == said
 
 
+def test_what_is_no_store_and_no_message_does_not_end_the_run(tmp_path):
+    """A store that is no path, and a list of what are no messages, are faults that are told."""
+    for store, messages in ((123, CHAT), ("a\0b", CHAT), (tmp_path / "store", [3, "text"])):
+        loop = made(store)
+        assert loop.fit(messages, tools=(), system="")[: len(messages)] == messages
+        assert loop.faults != []
+
+
 class Threads(Loops):
     """The threads of a made framework."""
 
     host = "plain"
+
+
+def test_threads_share_one_handle(tmp_path):
+    """However many threads of a namespace are open, the store is open once; the last one to go closes it."""
+    threads = Threads(tmp_path / "store", agent="ada", namespace="shop")
+    memories = [threads.loop(name).ask("read", lambda memory: memory, None) for name in ("red", "blue")]
+    other = threads.loop("red", "other").ask("read", lambda memory: memory, None)
+    assert (memories[0] is memories[1], other is memories[0]) == (True, False)
+    threads.loop("red").close()
+    memories[1].session("s").user("still open")
+    threads.close()
+    with pytest.raises(StoreClosed):
+        memories[1].session("s").user("closed")
 
 
 def test_more_threads_than_may_be_open(tmp_path, monkeypatch):

@@ -208,3 +208,17 @@ def test_conversations_are_sessions_and_go_on_in_another_process(tmp_path):
         for event in memory.events(kind=Kind.USER_MESSAGE):
             asked.setdefault(event.session, []).append(event.text)
         assert sorted(asked.values()) == [["blue 0", "blue 1"], ["red 0", "red 1"]]
+
+
+def test_a_tool_of_the_agents_own_takes_the_place_of_the_memorys(tmp_path):
+    """A tool named ``task`` is called, and the memory's other tools are answered."""
+    calls = [ToolCallPart("task", {"what": "count"}, "c1"), ToolCallPart("recall", {"query": "crate"}, "c2")]
+    model = Scripted(calls, "Done.")
+    with FirsthandCapability(tmp_path / "s", agent="ada") as ours:
+        agent = Agent(model.model, capabilities=[ours])
+        agent.tool_plain(lambda what: f"{what} done", name="task")
+        assert (agent.run_sync("How many crates?").output, ours.faults) == ("Done.", [])
+    results = [part for part in model.sent[1][-1].parts if isinstance(part, ToolReturnPart)]
+    assert [("count done" in part.content, "answer of recall" in part.content) for part in results] == [
+        (True, False), (False, True),
+    ]  # fmt: skip

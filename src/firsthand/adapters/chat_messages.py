@@ -200,7 +200,7 @@ def as_key(message: Mapping[str, Any]) -> str:
 
 def text_of(message: Mapping[str, Any]) -> str:
     """Give the text of a message, whose content is a text or a list of parts."""
-    content = message.get("content") or ""
+    content = message.get("content") or "" if isinstance(message, Mapping) else ""
     parts = [content] if isinstance(content, str) else content
     texts = (part if isinstance(part, str) else part.get("text") for part in parts if isinstance(part, str | Mapping))
     return "\n".join(text for text in texts if isinstance(text, str))
@@ -208,8 +208,8 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 def newest(messages: Sequence[Mapping[str, Any]]) -> str:
     """Give the text of the newest message of the user's own; empty without one."""
-    own = (message for message in reversed(messages) if message.get("role") == "user" and "origin" not in message)
-    return next(map(text_of, own), "")
+    own = (message for message in reversed(messages) if isinstance(message, Mapping) and "origin" not in message)
+    return next((text_of(message) for message in own if message.get("role") == "user"), "")
 
 
 def reply(

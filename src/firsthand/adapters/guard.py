@@ -74,11 +74,13 @@ class Guard:
             return
         self._is_untold = True
         try:
-            keep_fault(self._folder(), Fault(where, text, self.name, now(), self.namespace))
-        except (FirsthandError, OSError) as worse:
+            if folder := self._folder():
+                keep_fault(folder, Fault(where, text, self.name, now(), self.namespace))
+        except (FirsthandError, OSError, TypeError, ValueError) as worse:
             self._log(f"this fault could not be kept: {worse}")
 
-    def _folder(self) -> Path:
+    def _folder(self) -> Path | None:
+        """Give the folder of the store; None where none is to be made."""
         if isinstance(self.store, Memory):
             return self.store.path
         store = environment.default_store() if self.store is None else self.store

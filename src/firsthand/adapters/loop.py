@@ -21,11 +21,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from firsthand import AgentTools, Budget, Kind, Memory, environment
 from firsthand.adapters.chat_messages import OWN, newest, text_of
 from firsthand.adapters.guard import Guard
+from firsthand.adapters.handles import Handles
 from firsthand.agents.hosted_session import Brought, HostedSession
 from firsthand.async_memory import Asked, Awaited, Threads
 from firsthand.context.session_window import SessionWindow
@@ -66,7 +68,7 @@ class Loop(Guard):
 
     def __init__(
         self,
-        store: Memory | str | os.PathLike[str] | None = None,
+        store: Memory | Handles | str | os.PathLike[str] | None = None,
         *,
         host: str,
         session: str,
@@ -81,7 +83,7 @@ class Loop(Guard):
         """Say whose session it is; the store is opened by the first call.
 
         Args:
-            store: an open memory, which stays open; or as for `Memory`.
+            store: an open memory, which stays open; as for `Memory`; or handles, which several loops share.
             host, session: the framework's name, and its own name of the session: ``host:session`` in the log.
             agent: whose sessions, episodes and rules it reads and adds to; empty is the framework's name.
             namespace: of the store; None is the default one.
@@ -92,7 +94,8 @@ class Loop(Guard):
             across: recall from other agents' sessions too.
         """
         super().__init__()
-        self.store, self.agent, self.host, self.session = store, agent or host, host, session
+        self.handles = store if isinstance(store, Handles) else Handles(store)
+        self.store, self.agent, self.host, self.session = self.handles.store, agent or host, host, session
         self.namespace = environment.default_namespace() if namespace is None else namespace
         self.budget, self.format, self.counter, self.records = budget, format, counter, records
         self.across, self.recalled, self.is_ended = across, 0, True
@@ -101,7 +104,6 @@ class Loop(Guard):
         self._hosted: HostedSession | None = None
         self._window: SessionWindow | None = None
         self._preamble = ""
-        self._was_open = False
         self._compacts = False  # what is in the window need not be in the framework's list
 
     @property
@@ -270,16 +272,19 @@ class Loop(Guard):
 
     def close(self) -> None:
         """Let the store go, if it was opened here; a later call opens it again."""
+        self._release(is_broken=False)
+
+    def _release(self, *, is_broken: bool) -> None:
         with self._lock:
             opened, self._memory, self._hosted, self._window = self._memory, None, None, None
-            if opened is not None and opened is not self.store:
-                self._safely("close", opened.close, None)
+            if opened is not None:
+                self._safely("close", lambda: self.handles.give_back(opened, is_broken=is_broken), None)
 
     # what is open --------------------------------------------------------------------------------------
 
     def _host(self) -> HostedSession:
         if self._hosted is None:
-            self._memory = self._opened()
+            self._memory = self._memory or self._opened()
             tools = AgentTools.of(self._memory, cwd="", agent=self.agent, across=self.across)
             self._hosted = HostedSession(tools, self.host, self.session, records=self.records)
             self._hosted.begin()
@@ -291,15 +296,15 @@ class Loop(Guard):
         return self._memory
 
     def _opened(self) -> Memory:
-        if isinstance(self.store, Memory):
-            return self.store
         try:
-            memory = Memory(self.store, namespace=self.namespace, create=not self._was_open)
-            self._was_open = True
-            return memory
+            return self.handles.take(self.namespace)
         except StoreReadOnly as error:  # what can be read is, and that nothing is kept is said
             self._tell("record", error)
-            return Memory(self.store, namespace=self.namespace, read_only=True, create=False)
+            return self.handles.take(self.namespace, read_only=True)
+
+    def _folder(self) -> Path | None:
+        folder = super()._folder()
+        return folder if folder is None or not self.handles.was_open or folder.exists() else None
 
     def _open(self) -> SessionWindow:
         if self._window is None:
@@ -391,7 +396,7 @@ class Loop(Guard):
         try:
             return part()
         except (StoreClosed, StoreFailed):
-            self.close()
+            self._release(is_broken=True)
             raise
 
 
@@ -421,7 +426,7 @@ class Loops:
 
     def __init__(
         self,
-        store: Memory | str | os.PathLike[str] | None = None,
+        store: Memory | Handles | str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> None:
         """Say whose memory it is; the store is opened by the first call of the model.
@@ -430,7 +435,8 @@ class Loops:
             store: an open memory, which stays open; or as for `Memory`.
             options: ``agent``, ``namespace``, ``budget`` and ``counter`` of `Loop`.
         """
-        self._options: dict[str, Any] = {"budget": BUDGET, **options, "store": store, "host": self.host}
+        handles = store if isinstance(store, Handles) else Handles(store)
+        self._options: dict[str, Any] = {"budget": BUDGET, **options, "store": handles, "host": self.host}
         Loop(session="", **self._options)  # which refuses what is no option
         self._lock = threading.RLock()
         self._loops: OrderedDict[_Key, Loop] = OrderedDict()

@@ -210,7 +210,7 @@ class Runs(Loops):
 
     def __init__(self, loop: Conversation) -> None:
         super().__init__(
-            loop.store, agent=loop.agent, namespace=loop.namespace, budget=loop.budget, counter=loop.counter
+            loop.handles, agent=loop.agent, namespace=loop.namespace, budget=loop.budget, counter=loop.counter
         )
         self._options["format"] = OPENAI_RESPONSES
         self._session = loop.session

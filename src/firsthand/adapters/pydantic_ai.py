@@ -3,12 +3,13 @@
     agent = Agent(model, capabilities=[FirsthandCapability("notes", agent="ada")])
 
     get_instructions        the preamble
-    get_toolset             recall, expand, task and decide
+    get_wrapper_toolset     recall, expand, task and decide, beside the agent's tools
     prepare_model_request   the messages under the budget: what left stands in markers; what the user's message
                             brings up at the end
     after_model_request     the reply into the log; `after_run` puts the rest there
 
 The invariant: the run's history is never changed; a message that the window shows whole is the very object that came.
+A tool of the agent's own that is named as one of the memory's takes its place.
 A conversation of Pydantic AI's is a session. Nothing here raises for a fault of Firsthand's (`adapters.loop`).
 """
 
@@ -31,7 +32,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.tools import Tool as FunctionTool
-from pydantic_ai.toolsets import FunctionToolset
+from pydantic_ai.toolsets import FunctionToolset, WrapperToolset
 from pydantic_core import to_jsonable_python
 
 from firsthand.adapters.chat_messages import as_key, calls_of, matched, reply, result
@@ -56,9 +57,9 @@ class FirsthandCapability(Loops, AbstractCapability[Any]):
 
         return preamble
 
-    def get_toolset(self) -> Any:
-        """Give the tools of the memory."""
-        return FunctionToolset([self._tool(tool) for tool in TOOLS], id=HOST)
+    def get_wrapper_toolset(self, toolset: Any) -> Any:
+        """Put the tools of the memory beside those of the agent."""
+        return _Beside(toolset, FunctionToolset([self._tool(tool) for tool in TOOLS], id=HOST))
 
     async def prepare_model_request(self, ctx: Any, request_context: Any) -> Any:
         """Put the messages under the budget; what the window shows as it came are the messages that came."""
@@ -84,6 +85,20 @@ class FirsthandCapability(Loops, AbstractCapability[Any]):
             return await self._of(context).awaited.call(tool.name, arguments)
 
         return FunctionTool.from_schema(answer, tool.name, tool.description, dict(tool.parameters), takes_ctx=True)
+
+
+@dataclasses.dataclass
+class _Beside(WrapperToolset[Any]):
+    """Tools of an agent, and those of the memory whose names are free."""
+
+    own: Any
+
+    async def get_tools(self, ctx: Any) -> dict[str, Any]:
+        return {**await self.own.get_tools(ctx), **await self.wrapped.get_tools(ctx)}
+
+    async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: Any, tool: Any) -> Any:
+        toolset = self.own if tool.toolset is self.own else self.wrapped
+        return await toolset.call_tool(name, tool_args, ctx, tool)
 
 
 def _fitted(loop: Loop, request: Any) -> Any:
