@@ -4,10 +4,9 @@
 
 Generated sessions of 150,000 tokens, their flood made of real texts, and real ones go through a window small enough
 for 50 compactions. After 5, 20 and 50 of them, or at the end, each question on what was said by then is asked as a
-model's call of recall; the needle must stand in what comes back, or in the window. Beside it stand a window that keeps
-the newest messages, running summaries made by rule, our own and through LangChain's SummarizationMiddleware where it is
-installed, and the first of them with BM25 without stop words over passages of 1,000 characters of all messages, as many
-as fit the tokens of our answer.
+model's call of recall; the needle must stand in what comes back, or in the window, as a whole string. Beside it stand
+the newest messages, running summaries made by rule, our own and LangChain's where it is installed, and the first with
+BM25 without stop words over passages of 1,000 characters of all messages, as many as fit the tokens of our answer.
 """
 
 from __future__ import annotations
@@ -27,8 +26,9 @@ from compaction import generated, real
 from compaction.method import HIGH, LOW
 from compaction.ours import Ours
 from compaction.plain import Truncation
+from compaction.strings import stands
 from compaction.summaries import Extract, RunningSummary
-from compaction.values import Ask, Trace, count, text_of
+from compaction.values import Ask, Trace, count, text_of, tokens_of_all
 from firsthand.index.embed.minilm import MiniLM
 from machine import describe
 from quality.baselines import order, pieces
@@ -48,10 +48,8 @@ METHODS = {
     "summary": "running summary", **({"LangChain": "LangChain's summary"} if find_spec("langchain") else {}),
 }  # fmt: skip
 """The methods that can run here, and the head of each one's column."""
-LOOKED_AT = (
-    "Looked at while tuning: none of the generated sessions with an even number; of the real ones pi-0, pi-1, "
-    "swe-agent-0, swe-agent-2, tau-0, intercode-0 and intercode-1."
-)
+FIRST_HALF = ("pi-0", "pi-1", "swe-agent-0", "swe-agent-2", "tau-0", "intercode-0", "intercode-1")
+"""Looked at while tuning, with generated sessions of odd numbers."""
 Row = tuple[int, str, Ask]
 """After how many compactions, of which set, how asked."""
 
@@ -61,6 +59,7 @@ def main() -> int:
     parser.add_argument("--data", type=Path, required=True, help="folder of real sessions")
     parser.add_argument("--traces", type=int, default=2, help="generated sessions")
     parser.add_argument("--parts", type=int, default=9, help="of each set of real sessions, at most")
+    parser.add_argument("--half", choices=("first", "second"), help="only sessions looked at while tuning, or none")
     parser.add_argument("--sets", nargs="*", default=("generated", *real.SETS), help="only these")
     parser.add_argument("--minilm", type=Path, help="ask with vectors of all-MiniLM-L6-v2, too; they are kept here")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent, help="folder for NEEDLES.md")
@@ -75,9 +74,10 @@ def main() -> int:
     missed = [verdict for row in sorted({row for row, _ in counts}) for verdict in missed_by(row, counts)]
     command = "python bench/needles_bench.py --data DATA "
     command += f"--traces {chosen.traces} --parts {chosen.parts} --sets {' '.join(chosen.sets)}"
-    command += " --minilm FILE" if chosen.minilm else ""
+    command += " --minilm FILE" * bool(chosen.minilm) + (f" --half {chosen.half}" if chosen.half else "")
     lines = [
-        "# Needles after 5, 20 and 50 compactions", "", *(missed or ["Every promise is kept."]), "", LOOKED_AT, "",
+        "# Needles after 5, 20 and 50 compactions", "", *(missed or ["Every promise is kept."]), "",
+        f"Looked at while tuning: {', '.join(FIRST_HALF)}, and generated sessions of odd numbers.", "",
         f"`{command}`, {datetime.now(UTC).date()}, {describe(chosen.out)}.", "",
         f"An answer has at most {ANSWER_TOKENS:,} tokens, and BM25 as many as ours. n: asked on what was said by then.",
         "", about_langchain(),
@@ -92,10 +92,12 @@ def main() -> int:
 def traces_of(name: str, chosen: argparse.Namespace) -> list[Trace]:
     """Give the sessions of a set."""
     if name != "generated":
-        return real.traces(chosen.data, name, parts=chosen.parts, seed=SEED)
+        made = real.traces(chosen.data, name, parts=chosen.parts, seed=SEED)
+        return [trace for trace in made if not chosen.half or (trace.name in FIRST_HALF) == (chosen.half == "first")]
     texts = corpus.texts(chosen.data / "swe-agent", FLOOD_TEXTS, seed=SEED)
     long = [text for text in texts if len(text) > FLOOD_CHARACTERS_MIN]
-    return [generated.trace(number, generated.FULL, long, seed=SEED) for number in range(chosen.traces)]
+    numbers = range(chosen.half == "first", chosen.traces, 2 if chosen.half else 1)
+    return [generated.trace(number, generated.FULL, long, seed=SEED) for number in numbers]
 
 
 def measure(name: str, trace: Trace, embedder: Any) -> Iterator[tuple[Row, str]]:
@@ -115,20 +117,21 @@ def measure(name: str, trace: Trace, embedder: Any) -> Iterator[tuple[Row, str]]
             ours.memory.follow()
             passages, everything, after = Passages(said), "\n".join(said), due.pop(0)
             for question in trace.questions:
-                if question.ask in ASKS and question.answer in everything:
+                if question.ask in ASKS and stands(question.answer, everything):
                     row = (after, name, question.ask)
                     text = ours.recall(question.text, ANSWER_TOKENS, exactly=True).text
                     contexts = [method.ask(question.text).context for method in (ours, *others)]
                     best = passages.answer(question.text, count(text))
                     answers = (text + contexts[0], best + contexts[1], *contexts[1:])
                     yield row, "n"
-                    yield from ((row, at) for at, each in zip(METHODS, answers, strict=True) if question.answer in each)
+                    hits = (stands(question.answer, text) for text in answers)
+                    yield from ((row, method) for method, is_hit in zip(METHODS, hits, strict=True) if is_hit)
     ours.close()
 
 
 def window_tokens(trace: Trace) -> int:
     """Give a window that the session compacts fifty times or nearly so: a compaction takes a third of it out."""
-    total = sum(count(text_of(message)) + 4 for step in trace.steps for message in step)
+    total = sum(map(tokens_of_all, trace.steps))
     return max(WINDOW_TOKENS_MIN, min(WINDOW_TOKENS, int(total / (0.3 * 1.3 * COMPACTIONS[-1]))))
 
 

@@ -49,6 +49,7 @@ def test_a_span_of_many_turns_opens_to_its_contents(long_session):
     assert 4 <= len(lines) < TURNS
     assert "| Please mend relay 0 of the pump" in text
     assert "src/relay_0.py" in text
+    assert f"named most by the agent: src/relay_{TURNS - 1}.py, src/relay_{TURNS - 2}.py" in text
     seen, todo = [], [pointer for _, _, pointer in lines]
     while todo:
         inside = opened(memory, todo.pop(0))

@@ -9,7 +9,8 @@ import re
 import pytest
 
 from firsthand.event import Kind
-from firsthand.recall.snippets import GAP, Mark, Range, cut, part, plain, read
+from firsthand.recall.snippets import GAP, Mark, Range, part, plain, read, windows
+from firsthand.recall.snippets import cut as cut_at
 from firsthand.tokens import estimate
 
 LOG = [f"2026-03-{day:02} 10:{minute:02} INFO worker-{day} took {minute * 37} ms" for day in range(1, 29)
@@ -24,6 +25,11 @@ def finder(*words: str, weight: float = 5.0):
         return [Mark(start, end, word, weight) for (start, end), word in sorted(places)]
 
     return marks
+
+
+def cut(readings, marks, tokens_max, count):
+    """Cut a snippet at all places where words stand together."""
+    return cut_at(readings, windows(readings, marks), tokens_max, count)
 
 
 def test_the_place_where_the_words_stand_together_is_shown():
@@ -131,20 +137,3 @@ def test_words_are_looked_for_where_the_index_says():
     at = text.index("2026-03-20 10:00")
     snippet = cut([plain(text.encode(), 0, [Range(at, at + 200)])], finder("INFO"), 40, estimate)
     assert "2026-03-20 10:00" in snippet.text
-
-
-def test_words_side_by_side_are_looked_for_in_every_passage_that_matched():
-    """Of the fourth passage on a phrase is shown, and a single word is not."""
-    lines = [*LOG]
-    lines[10], lines[150] = "the pool is open", "the pool exhausted its room"
-    data = "\n".join(lines).encode()
-    ranges = [Range(data.index(line), data.index(line) + 40) for line in (b"01 10:00", b"02 10:00", b"03 10:00")]
-    ranges += [Range(data.index(b"the pool is"), data.index(b"the pool is") + 20), Range(len(data) // 2, len(data))]
-
-    def marks(text: bytes) -> list[Mark]:
-        words = [Mark(*found.span(), "pool", 5.0) for found in re.finditer(b"pool", text)]
-        return words + [Mark(*found.span(), "p e", 5.0, is_phrase=True) for found in re.finditer(b"pool exh", text)]
-
-    shown = cut([plain(data, 0, ranges)], marks, 30, estimate).text
-    assert "the pool exhausted its room" in shown
-    assert "the pool is open" not in shown

@@ -35,7 +35,7 @@ POINTERS_NAMED_MAX = 5  # of hits that did not fit or are in view
 TRIES_MAX = 24
 TOKENS_MAX = 1_000_000  # more than any text that comes here
 SNIFFED_BYTES = 4_096
-_RANGE_TOKENS = 18  # of which bytes of a hit are shown: told where its line is written, and not known before
+_RANGE = "  @100,000-100,000 and more of 100,000 bytes"  # as long as what a line says where its preview is known
 _CONTROLS = bytes(b for b in range(32) if b not in b"\t\n\r\f\b\x1b")
 OPENING_TOKENS = 70  # of the first lines of a recall's answer, without notes
 SAID = "what the user said on it, in order of date; which of it holds is not decided here:"
@@ -89,8 +89,11 @@ def layout(
 
     def lines(hits: Sequence[Hit]) -> list[int]:
         shared = _shared_session(hits, session)
-        counted = [count(f"{_hit_line(hit, shared)}\n") + (not hit.preview) * _RANGE_TOKENS for hit in hits]
-        return [number + (not at) * _opened(count, shared, session) for at, number in enumerate(counted)]
+        texts = [
+            hit.pointer if hit.pointer[3:] in visible else f"{_hit_line(hit, shared)}{_RANGE * (not hit.preview)}\n"
+            for hit in hits
+        ]
+        return [count(text) + (not at) * _opened(count, shared, session) for at, text in enumerate(texts)]
 
     return Layout(lambda text: count(f"{quote(text)}\n"), lines, frozenset(visible), leaves_out)
 

@@ -23,7 +23,7 @@ from firsthand.errors import PointerError, StoreDamaged
 from firsthand.event import INJECTED, Draft, Event, IdMaker, Kind, Trust, to_bytes
 from firsthand.index.frequency import shares
 from firsthand.log.engine import LogReader
-from firsthand.recall.search import recall
+from firsthand.recall.query import Deadline
 from firsthand.space import Space
 from firsthand.value import replace, value
 from firsthand.window import Budget, Departure, Item, Plan, Window
@@ -32,7 +32,6 @@ from .fold import Fold
 
 TERMS_OF_MAX = 64  # events of one run whose terms are looked at for hints
 QUESTIONS = 3  # exact strings that each compaction asks for
-QUESTION_HITS_MAX = 40
 QUESTION_DEADLINE_MS = 500
 SHED_SHARE = 8  # a session that is read for the first time may grow to so many windows before it is shed
 RECEIPT_MEDIA = "application/json"
@@ -159,7 +158,7 @@ def _provable(
 
 
 def _reflect(fold: Fold, space: Space, leaves: Sequence[Departure]) -> Reflection | None:
-    """Ask for exact strings of what leaves, and look whether recall and expand bring them back."""
+    """Ask for exact strings of what leaves, and look whether recall ranks them and expand gives them back."""
     started = time.perf_counter()
     texts = [
         (item.id, fold.shown[item.id].text)
@@ -170,7 +169,9 @@ def _reflect(fold: Fold, space: Space, leaves: Sequence[Departure]) -> Reflectio
     asked = questions(texts, QUESTIONS)
     if not asked:
         return None
-    recalled = _recalled(space, fold.session, asked)
+    positions = {item.id: item.position for departure in leaves for item in departure.items}
+    ranked = _ranked(space, fold.session, asked)
+    recalled = [positions[question.id] in ranked for question in asked]
     expanded = [_is_expanded(space, question) for question in asked]
     missed = tuple(
         question
@@ -181,16 +182,14 @@ def _reflect(fold: Fold, space: Space, leaves: Sequence[Departure]) -> Reflectio
     return Reflection(len(asked), sum(recalled), sum(expanded), missed, seconds)
 
 
-def _recalled(space: Space, session: str, asked: Sequence[Question]) -> list[bool]:
-    """Say which strings one recall of all of them finds again."""
-    query = Query(
-        "\n".join(question.string for question in asked), Scope(sessions=(session,)), hits_max=QUESTION_HITS_MAX,
-        deadline_ms=QUESTION_DEADLINE_MS,
-    )  # fmt: skip
-    hits = recall(space, query)
-    pointers = {hit.pointer for hit in hits}
-    exact = {string for hit in hits for string in hit.exact}
-    return [f"fh:{question.id}" in pointers or question.string in exact for question in asked]
+def _ranked(space: Space, session: str, asked: Sequence[Question]) -> frozenset[int]:
+    """Give the positions that one recall of all strings ranks: its page would be read by nobody."""
+    from firsthand.recall.ranking import rank  # noqa: PLC0415 - numpy comes with it: a small window does without
+
+    query = Query("\n".join(question.string for question in asked), Scope(sessions=(session,)))
+    with space.index_moment() as moment:
+        places = rank(moment, query, deadline=Deadline(QUESTION_DEADLINE_MS)).ranked
+    return frozenset(place.position for place in places)
 
 
 def _is_expanded(space: Space, question: Question) -> bool:

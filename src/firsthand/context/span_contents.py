@@ -1,27 +1,33 @@
-"""The table of contents of a span that has no room in one answer: its turns, what was asked, which files were named.
+"""The table of contents of a span that has no room in one answer: its turns, what was asked, what was named.
 
     fh:01J8...: 412 events of session deploy, 31 turns; each line opens with expand, or name it as within of recall
+    named most by the agent: relay_stop, src/a.py, RELAY_MAX
     fh:01J8...fh:01J9...  turns 3-4  2026-01-31 12:00:00Z  26 events  src/a.py, src/b.py and 2 more
     | Why does the relay stop?
 
 The invariant: every event of the span lies in the range of exactly one line, in order; never more tokens than asked
 for, with fewer and wider ranges where there is less room. Nothing is summarised: what was asked is the user's own
-text, cut, and files are those that calls name in their arguments.
+text, cut; files are those that calls name in their arguments, and names are exact strings of the agent's own
+messages and calls, counted.
 
 Pure: it writes values that it is handed, and knows no storage.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 
-from firsthand.event import Event, Kind
+from firsthand.event import Event, Kind, to_bytes, to_text
 from firsthand.formats.commands import paths
+from firsthand.index.words import exact_strings
 from firsthand.moment import Moment, clock
 from firsthand.printable import shown
+from firsthand.recall.snippets import read
 from firsthand.tokens import TokenCounter
-from firsthand.value import value
+from firsthand.value import field, value
 
 from .answers import Written
 from .short_text import boundary, largest, quote
@@ -31,6 +37,10 @@ CONTENTS_EVENTS_MAX = 20_000
 """Events whose turns one answer tells."""
 FILES_MAX = 3
 """Files that a line names; the others are counted."""
+NAMES_SHARE = 0.33
+"""Of the tokens, the most that names have."""
+NAMES_MAX = 400
+_LETTER = re.compile(r"[^\W\d_]")
 
 
 @value
@@ -40,6 +50,7 @@ class Part:
     Attributes:
         asked: what the user said in each turn.
         files: that calls named, the first one first.
+        names: how often the agent wrote each exact string with two letters or more, in messages and calls.
     """
 
     first: str
@@ -50,6 +61,7 @@ class Part:
     events: int
     asked: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    names: Mapping[str, int] = field(default_factory=dict)
 
 
 def parts_of(events: Iterable[Event]) -> list[Part]:
@@ -60,9 +72,19 @@ def parts_of(events: Iterable[Event]) -> list[Part]:
         asked = [event.text for event in members if event.kind is Kind.USER_MESSAGE and event.text.strip()]
         calls = [event.text for event in members if event.kind is Kind.TOOL_CALL]
         files = dict.fromkeys(path for call in calls for path in paths(call))
+        own = [*calls, *(event.text for event in members if event.kind is Kind.AGENT_MESSAGE)]
+        names = Counter(name for text in own for name in _names_in(text))
         first, last = members[0], members[-1]
-        parts.append(Part(first.id, last.id, turn, turn, first.time, len(members), (*asked,), (*files,)))
+        parts.append(Part(first.id, last.id, turn, turn, first.time, len(members), (*asked,), (*files,), names))
     return parts
+
+
+def _names_in(text: str) -> Iterator[str]:
+    """Yield the exact strings of a message, or of a call's values, that have two letters or more."""
+    plain = to_text(read(to_bytes(text), Kind.TOOL_CALL).data)
+    for name in exact_strings(plain):
+        if len(_LETTER.findall(name)) > 1 and f'"{name}":' not in text:
+            yield name
 
 
 def of_contents(
@@ -85,6 +107,8 @@ def of_contents(
     if parts and parts[-1].last != last and events > CONTENTS_EVENTS_MAX:
         head += f'; to read on: expand("fh:{parts[-1].last}..{last}")'
 
+    head += _names(parts, int(NAMES_SHARE * (tokens_max - count(head))), count)
+
     def written(number: int, characters: int) -> str:
         return "\n".join([head, *(_line(part, characters) for part in _joined(parts, number))])
 
@@ -95,6 +119,24 @@ def of_contents(
         lambda most: count(written(fewest, most)) <= tokens_max, ASKED_CHARACTERS_MIN, ASKED_CHARACTERS_MAX
     )
     return Written(written(fewest, characters or ASKED_CHARACTERS_MIN), ())
+
+
+def _names(parts: Sequence[Part], tokens_max: int, count: TokenCounter) -> str:
+    """Write a line of the names that the agent wrote most, those of the last turn counted twice; empty for none."""
+    uses: defaultdict[str, float] = defaultdict(float)
+    for number, part in enumerate(parts, 1):
+        for name, times in part.names.items():
+            uses[shown(name)] += times * (1 + number / len(parts))
+    names: list[str] = []
+    for name in sorted(uses, key=lambda name: -uses[name])[:NAMES_MAX]:
+        if not any(name in longer for longer in names):
+            names.append(name)
+
+    def written(most: int) -> str:
+        return f"\nnamed most by the agent: {', '.join(names[:most])}"
+
+    most = largest(lambda most: count(written(most)) <= tokens_max, 1, len(names))
+    return written(most) if most else ""
 
 
 def _joined(parts: Sequence[Part], number: int) -> list[Part]:

@@ -1,33 +1,36 @@
 """Makes the hits of an answer: places with previews that share a budget of tokens.
 
+First comes room for each hit, then for the best windows of all of them: places where words
+of the question stand close together. In an answer whose pages nobody turns a hit behind the
+first ones has to have such a window. What is left over goes to all alike.
+
 The invariant: all previews together, with what stands around them as the reader writes
-it, keep to the budget; where there is text to show the budget is used. What one preview
-does not need goes to the others. It ranks nothing.
+it, keep to the budget; where there is text to show the budget is used. It ranks nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from firsthand.answer import Hit
-from firsthand.event import Event, to_bytes
+from firsthand.event import Event, to_text
 from firsthand.pointer import Pointer
 from firsthand.tokens import TokenCounter, estimate
-from firsthand.value import replace, value
+from firsthand.value import field, replace, value
 
-from .snippets import Mark, Marks, Reading, Snippet, all_of, cut
+from .snippets import Marks, Reading, Snippet, Window, all_of, cut, windows
 
-LEAST_TOKENS = 100
-"""Of a preview that is cut: with less room there are fewer hits."""
+LEAST_TOKENS, LEAST_TOKENS_MAX = 60, 100
+"""Of a preview that has room in any case, by its best window: with less there are fewer hits."""
 SHORT_TOKENS = 80
 """Most tokens of what stands beside the hits: companions, and what the user said."""
-LEADING_HITS = 2
-"""So many hits have room first; then those of the very best passages, whatever place they have."""
-FIRST_HITS = 8
-"""So many hits have room before what stands beside them."""
-KNOWN_SHARE, KNOWN_CHARACTERS_MIN = 0.15, 12
-"""What a word weighs in a line that stands in a preview above; a shorter line stands in many texts."""
+LEADING_HITS, FIRST_HITS = 2, 8
+"""So many hits have room before what stands beside them; the second where pages are turned."""
+BESIDE_SHARE = 0.35
+"""Of all tokens, the most that messages of the user have beside the hits, and companions as much."""
+LINE_CHARACTERS_MIN = 12
+"""A shorter line stands in many texts: it says nothing of whether a window repeats one above."""
+WINDOW_TOKENS_MIN, GAP_TOKENS = 16, 3
 SPARE_SHARE = 0.03
 """Of the budget: with less left over no preview is cut again."""
 
@@ -48,6 +51,11 @@ class Layout:
     in_view: Collection[str] = frozenset()
     leaves_out: Callable[[Event], bool] | None = None
 
+    @property
+    def turns(self) -> bool:
+        """Say whether a reader may ask for the next page: then no hit is left out before one that is shown."""
+        return self.leaves_out is None
+
 
 @value
 class Item:
@@ -59,8 +67,6 @@ class Item:
         label: what is shown of a content that is no text; empty for text.
         short: it stands beside the hits, and has at most `SHORT_TOKENS`.
         shown: False for what has no preview.
-        passages: how many of the best passages are its own: a preview of several has as many shares of the tokens.
-        leads: one of the very best passages is its own, and it has room before what stands beside the hits.
     """
 
     hit: Hit
@@ -68,28 +74,36 @@ class Item:
     label: str = ""
     short: bool = False
     shown: bool = True
-    passages: int = 1
-    leads: bool = False
 
 
 _NOTHING = Snippet("", (), 0)
 
 
-@value(frozen=False)
+@value(frozen=False, eq=False)
 class _Cutting:
-    """An item on its way to a hit: its text, the tokens it needs and those of its line, what it is granted, the cut."""
+    """An item on its way to a hit.
+
+    Attributes:
+        whole: its text, with the tokens that it ``needed``.
+        line: tokens of what is written beside it.
+        windows: of its text, the best first; those that are ``chosen`` have room within what is ``granted``.
+        is_in: whether it is on the page.
+    """
 
     item: Item
     whole: Snippet
     needed: int
     line: int
+    windows: Sequence[Window] = ()
+    chosen: list[Window] = field(default_factory=list)
     granted: int = 0
+    is_in: bool = False
     snippet: Snippet = _NOTHING
 
-    @property
-    def least(self) -> int:
-        """How many tokens it takes at the least, with the line beside it."""
-        return self.line + min(self.needed, LEAST_TOKENS)
+    def cut(self, count: TokenCounter, tokens: int) -> None:
+        """Cut the preview out of the text."""
+        readings = self.item.readings
+        self.snippet = cut(readings, self.chosen, max(1, tokens), count, self.whole) if readings else self.whole
 
 
 def hits_of(items: Sequence[Item], marks: Marks, tokens_max: int, layout: Layout) -> list[Hit]:
@@ -100,73 +114,107 @@ def hits_of(items: Sequence[Item], marks: Marks, tokens_max: int, layout: Layout
         tokens_max: of all previews and what stands beside them together.
     """
     lines = layout.lines([item.hit for item in items])
-    cuttings = _with_room(items, lines, tokens_max, layout.count)
-    _grant(cuttings, tokens_max - sum(cutting.line for cutting in cuttings))
-    _cut(cuttings, marks, layout.count)
-    _fill(cuttings, marks, tokens_max, layout)
+    cuttings = [_cutting(item, line, marks, tokens_max, layout) for item, line in zip(items, lines, strict=True)]
+    room = _Room(tokens_max, layout.count)
+    hits = [cutting for cutting in cuttings if cutting.item.shown and not cutting.item.short]
+    companions = [cutting for cutting in cuttings if cutting.item.hit.companion_of]
+    messages = [cutting for cutting in cuttings if cutting.item.short and cutting not in companions]
+    room.have(cutting for cutting in cuttings if not cutting.item.shown)
+    # 1) the first hits, what stands beside them, and all hits where pages are turned
+    first = FIRST_HITS if layout.turns else LEADING_HITS
+    has_room = room.have(hits[:first])
+    room.have(sorted(messages, key=lambda cutting: -cutting.item.hit.score), within=BESIDE_SHARE)
+    if layout.turns and has_room:
+        room.have(hits[first:])
+    room.have(companions, within=BESIDE_SHARE)
+    # 2) the best windows, and what is left over
+    room.show([cutting for cutting in hits if cutting.is_in or not layout.turns])
+    cuttings = [cutting for cutting in cuttings if cutting.is_in]
+    room.share(cuttings)
+    for cutting in cuttings:
+        cutting.cut(layout.count, cutting.granted)
+    _fill(cuttings, tokens_max, layout)
     return [_hit(cutting) for cutting in cuttings]
 
 
-def _with_room(items: Sequence[Item], lines: Sequence[int], tokens_max: int, count: TokenCounter) -> list[_Cutting]:
-    """Choose the items that have room: the first hits, what the user said, further hits, then companions.
+class _Room:
+    """The tokens of an answer, as they are handed out."""
 
-    Args:
-        lines: tokens of what is written beside each.
-    """
-    cuttings: list[_Cutting] = []
-    for item, line in zip(items, lines, strict=True):
-        whole = _whole(item, tokens_max, count)
-        cuttings.append(_Cutting(item, whole, min(whole.tokens, SHORT_TOKENS if item.short else tokens_max), line))
-    numbers: dict[str, list[int]] = {"hits": [], "messages": [], "companions": []}
-    for number, item in enumerate(items):
-        numbers["companions" if item.hit.companion_of else "messages" if item.short else "hits"].append(number)
-    hits, others = numbers["hits"][:LEADING_HITS], numbers["hits"][LEADING_HITS:]
-    others.sort(key=lambda number: not items[number].leads)  # stable: else they stay in their order
-    hits, further = [*hits, *others[: FIRST_HITS - LEADING_HITS]], others[FIRST_HITS - LEADING_HITS :]
-    room, is_full = tokens_max, False
-    chosen: list[int] = []
-    for number in (*hits, *numbers["messages"], *further, *numbers["companions"]):
-        is_short, least = items[number].short, cuttings[number].least
-        if (least > room and chosen) or (is_full and not is_short):
-            is_full |= not is_short
-            continue
-        room -= least
-        chosen.append(number)
-    return [cuttings[number] for number in sorted(chosen)]
+    def __init__(self, tokens: int, count: TokenCounter) -> None:
+        self._all = self._left = tokens
+        self._count = count
+        self._is_empty = True
+        self._lines: set[bytes] = set()  # of the windows that have room: the same file is often read many times
+
+    def have(self, cuttings: Iterable[_Cutting], *, within: float = 1.0) -> bool:
+        """Give each the least that it takes, up to the first that has no room; the first of all has it anyway.
+
+        Args:
+            within: a share of all tokens that they have together; what is too large for it is left out.
+        """
+        beside = int(within * self._all)
+        for cutting in cuttings:
+            best = [window for window in cutting.windows if not self._repeats(window)][:1] or cutting.windows[:1]
+            tokens = max(LEAST_TOKENS, min(LEAST_TOKENS_MAX, sum(map(self._tokens, best))))
+            least = min(cutting.needed, tokens) + cutting.line
+            if least <= min(self._left, beside) or self._is_empty:
+                beside -= least
+                self._enter(cutting, best, tokens)
+            elif within == 1:
+                return False
+        return True
+
+    def show(self, cuttings: Sequence[_Cutting]) -> None:
+        """Give the best windows of all room, those that repeat lines of better ones last."""
+        pairs = [
+            (cutting, window) for cutting in cuttings for window in cutting.windows if window not in cutting.chosen
+        ]
+        repeated: list[tuple[_Cutting, Window]] = []
+        for turn in (sorted(pairs, key=lambda pair: -pair[1].weight), repeated):
+            for cutting, window in turn:
+                if self._left < WINDOW_TOKENS_MIN:
+                    return
+                if turn is not repeated and self._repeats(window):
+                    repeated.append((cutting, window))
+                    continue
+                tokens = self._tokens(window)
+                if tokens + (not cutting.is_in) * cutting.line <= self._left:
+                    self._enter(cutting, [window], tokens)
+
+    def share(self, cuttings: Iterable[_Cutting]) -> None:
+        """Share out what is left: what the short previews do not need, the long ones get."""
+        wanting = sorted(cuttings, key=lambda cutting: cutting.needed - cutting.granted)
+        for number, cutting in enumerate(wanting):
+            more = min(cutting.needed - cutting.granted, max(0, self._left) // (len(wanting) - number))
+            cutting.granted += more
+            self._left -= more
+
+    def _enter(self, cutting: _Cutting, chosen: Sequence[Window], tokens: int) -> None:
+        more = min(cutting.needed - cutting.granted, tokens)
+        self._left -= more + (not cutting.is_in) * cutting.line
+        cutting.granted += more
+        cutting.is_in, self._is_empty = True, False
+        cutting.chosen += chosen
+        self._lines.update(*map(_lines, chosen))
+
+    def _repeats(self, window: Window) -> bool:
+        """Say whether all lines of a window stand in others that have room."""
+        lines = {*_lines(window)}
+        return bool(lines) and lines <= self._lines
+
+    def _tokens(self, window: Window) -> int:
+        return self._count(to_text(window.data)) + GAP_TOKENS
 
 
-def _grant(cuttings: Sequence[_Cutting], tokens: int) -> None:
-    """Share tokens out by passages: what the short previews do not need, the long ones get."""
-    passages = sum(cutting.item.passages for cutting in cuttings)
-    for cutting in sorted(cuttings, key=lambda cutting: cutting.needed / cutting.item.passages):
-        cutting.granted = min(cutting.needed, max(0, tokens) * cutting.item.passages // passages)
-        tokens -= cutting.granted
-        passages -= cutting.item.passages
-
-
-def _whole(item: Item, tokens_max: int, count: TokenCounter) -> Snippet:
-    """Give all of an item's text, with its tokens as far as it may have them."""
-    if item.label:
-        return Snippet(item.label, (), count(item.label))
+def _cutting(item: Item, line: int, marks: Marks, tokens_max: int, layout: Layout) -> _Cutting:
     most = min(tokens_max, SHORT_TOKENS) if item.short else tokens_max
-    return all_of(item.readings, count, most) if item.readings else _NOTHING
+    whole = Snippet(item.label, (), layout.count(item.label)) if item.label else _NOTHING
+    if item.readings:
+        whole = all_of(item.readings, layout.count, most)
+    return _Cutting(item, whole, min(whole.tokens, most), line, windows(item.readings, marks) if item.readings else ())
 
 
-def _cut(cuttings: Sequence[_Cutting], marks: Marks, count: TokenCounter) -> None:
-    """Cut the previews; what one leaves over goes to the next."""
-    spare = 0
-    known: set[bytes] = set()  # lines that stand in a preview above: the same file is often read many times
-    for cutting in cuttings:
-        if cutting.item.readings:
-            most = max(1, min(cutting.granted + spare, cutting.needed))
-            cutting.snippet = cut(cutting.item.readings, partial(_fresh, marks, known), most, count, cutting.whole)
-            spare += cutting.granted - cutting.snippet.tokens
-            known.update(_lines(cutting.snippet.text))
-        else:
-            cutting.snippet = cutting.whole
-
-
-def _fill(cuttings: Sequence[_Cutting], marks: Marks, tokens_max: int, layout: Layout) -> None:
+def _fill(cuttings: Sequence[_Cutting], tokens_max: int, layout: Layout) -> None:
     """Cut the first previews anew, longer, where tokens are left over: now it is known what stands beside each."""
     lines = layout.lines([_hit(cutting) for cutting in cuttings])
     spare = tokens_max - sum(lines) - sum(cutting.snippet.tokens for cutting in cuttings)
@@ -174,30 +222,14 @@ def _fill(cuttings: Sequence[_Cutting], marks: Marks, tokens_max: int, layout: L
         if spare <= SPARE_SHARE * tokens_max:
             break
         if cutting.item.readings and cutting.snippet.tokens < cutting.needed and not cutting.item.short:
-            most = min(cutting.needed, cutting.snippet.tokens + spare)
-            longer = cut(cutting.item.readings, marks, most, layout.count, cutting.whole)
-            spare -= longer.tokens - cutting.snippet.tokens
-            cutting.snippet = longer
+            spare += cutting.snippet.tokens
+            cutting.cut(layout.count, min(cutting.needed, spare))
+            spare -= cutting.snippet.tokens
 
 
-def _fresh(marks: Marks, known: Collection[bytes], data: bytes) -> list[Mark]:
-    """Find words in a text; those in lines that are known already weigh little."""
-    return [
-        replace(mark, weight=mark.weight * KNOWN_SHARE) if _line(data, mark.start) in known else mark
-        for mark in marks(data)
-    ]
-
-
-def _line(data: bytes, at: int) -> bytes:
-    """Give the line that a place stands in."""
-    return data[data.rfind(b"\n", 0, at) + 1 : (data.find(b"\n", at) + 1 or len(data) + 1) - 1].strip()
-
-
-def _lines(text: str) -> Iterator[bytes]:
-    """Yield the lines of a preview that are long enough to be told from others."""
-    for line in text.split("\n"):
-        if len(line.strip()) >= KNOWN_CHARACTERS_MIN:
-            yield to_bytes(line.strip())
+def _lines(window: Window) -> Iterator[bytes]:
+    """Yield the lines of a window that are long enough to be told from others."""
+    return (line for part in window.data.split(b"\n") if len(line := part.strip()) >= LINE_CHARACTERS_MIN)
 
 
 def _hit(cutting: _Cutting) -> Hit:

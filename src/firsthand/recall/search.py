@@ -41,8 +41,6 @@ REWRITES_MAX = 3
 REWRITE_CHARACTERS_MAX = 2_000
 ROWS_SHOWN_MAX = 12
 """Passages of one event that a preview is cut from, the best first."""
-PASSAGES_MAX = 3
-"""Shares of the tokens that one event has, where so many of the best passages are its own."""
 SIGNS_EVENTS_MAX = 5_000
 """Events that a question without words is looked for in, the newest."""
 NAMED_MAX = 5
@@ -139,7 +137,6 @@ class _Recall:
         self._deadline = Deadline(query.deadline_ms)
         self._contents = Contents(space.log.reader, space.namespace, ruling)
         self._notes: list[str] = []
-        self._best: tuple[int, ...] = ()  # the best passages, as rows
         self._out: dict[str, str] = {}  # pointers of what is left out by the ledger, with that of what holds instead
 
     def answer(self, rewrite: Rewrite | None) -> Answer:
@@ -162,7 +159,6 @@ class _Recall:
         known = {event.position for event in ranking.ranked}
         # What users said stands among the places however many of a tool's are ranked before it.
         ranked = (*ranking.ranked, *(event for event in ranking.users if event.position not in known))
-        self._best = ranking.passages
         passages = [*dict.fromkeys(int(self._moment.columns.position[row]) for row in ranking.passages)]
         places = page.ordered(self._standing(ranked), ranking.situations, passages, asked, self._contents)
         # 3) a page of them, what belongs with it, and what the user said
@@ -360,11 +356,7 @@ class _Recall:
             tuple(copy.pointer for copy in copies if copy is not None),
             entry.of.pointer if entry.of is not None else "", place.replaces if place is not None else "",
         )  # fmt: skip
-        best = [number for number, row in enumerate(self._best) if place is not None and row in place.rows]
-        # Pages that are turned by their number of hits leave none out in between; those of a window are not turned.
-        leads = bool(best) and best[0] < len(page.PASSAGE_PLACES) and self._layout.leaves_out is not None
-        passages = min(max(1, len(best)), PASSAGES_MAX)
-        return Item(hit, readings, label, short=short, shown=shown, passages=passages, leads=leads)
+        return Item(hit, readings, label, short=short, shown=shown)
 
     # what it is ------------------------------------------------------------------------------------
 

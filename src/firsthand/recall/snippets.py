@@ -26,15 +26,10 @@ PIECE_BYTES_MAX = 280
 """A longer line is cut at its sentences, a longer sentence between two words."""
 CLOSE_BYTES = 320
 """Words of the question that stand within so many bytes count together."""
-RUNS_MAX = 3
-APART_BYTES = 400
-"""A further run begins at least so far from the others: nearer, they grow together anyway."""
-NEW_SHARE = 0.1
-"""Of the weight of the question's words, what a further run has to add."""
-KNOWN_SHARE = 0.2
-"""What a word adds that a run above holds already."""
-MATCHED_FIRST = 3
-"""In so many of the passages that matched single words are looked for, in further ones phrases alone."""
+WINDOWS_MAX = 12
+"""Of one stretch of a content."""
+AROUND_BYTES = 150
+"""A window is whole pieces of so many bytes together, unless the words of the question stand further apart."""
 EXACT_WEIGHT = 100.0
 """Of an exact string: more than any words together, so that a quotation is shown whole."""
 FILLED = 0.93
@@ -117,6 +112,43 @@ class Snippet:
     tokens: int
 
 
+class _Text:
+    """A reading and its pieces."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.borders = _borders(reading.data)
+
+    def before(self, at: int) -> int:
+        """Give the border at or before a place."""
+        return self.borders[max(0, bisect_right(self.borders, at) - 1)]
+
+    def behind(self, at: int) -> int:
+        """Give the border at or behind a place."""
+        number = bisect_right(self.borders, at - 1)
+        return self.borders[min(number, len(self.borders) - 1)]
+
+
+@value(eq=False)
+class Window:
+    """Whole pieces of a text around words of the question that stand close together.
+
+    Attributes:
+        words: where the first of these words begins and the last ends.
+        weight: of the words, each once.
+    """
+
+    text: _Text
+    start: int
+    end: int
+    words: tuple[int, int]
+    weight: float
+
+    @property
+    def data(self) -> bytes:
+        return self.text.reading.data[self.start : self.end]
+
+
 Marks = Callable[[bytes], Sequence[Mark]]
 """Gives the marks of a text, in order."""
 
@@ -157,27 +189,29 @@ def all_of(readings: Sequence[Reading], count: TokenCounter, tokens_max: int) ->
 
 
 def cut(
-    readings: Sequence[Reading], marks: Marks, tokens_max: int, count: TokenCounter, whole: Snippet | None = None
+    readings: Sequence[Reading],
+    chosen: Sequence[Window],
+    tokens_max: int,
+    count: TokenCounter,
+    whole: Snippet | None = None,
 ) -> Snippet:
     """Cut a snippet of at most so many tokens.
 
     Args:
         readings: stretches of the content, the best first; none of them overlaps another.
-        marks: asked for where not all of the text is shown.
+        chosen: windows of them, the best first: they are shown as far as they have room, and grow while there is any.
         count: counts the tokens of a text as it will be written.
         whole: what `all_of` gave of the readings, where it was asked.
     """
     whole = whole or all_of(readings, count, tokens_max)
     if whole.tokens <= tokens_max:
         return whole
-    texts = [_Text(reading) for reading in readings]
-    runs = _seeds(texts, marks)
-    spare = [text for text in texts if all(run.text is not text for run in runs)]
+    spare = [_Text(reading) for reading in readings if all(window.text.reading is not reading for window in chosen)]
     sample = whole.text[:SAMPLE_CHARACTERS]
     size = max(16, tokens_max * len(sample.encode("utf-8", "replace")) // max(1, count(sample)))
     best: Snippet | None = None
     for _ in range(TRIES_MAX):
-        written = _written(_grown([_Run(run.text, run.start, run.end) for run in runs], spare, size))
+        written = _written(_grown(chosen, spare, size))
         tokens = best.tokens if best is not None and written.text == best.text else count(written.text)
         if tokens <= tokens_max:
             if best is None or tokens > best.tokens:
@@ -189,8 +223,8 @@ def cut(
             size = max(8, min(size - 8, size * tokens_max // tokens))
     if best is not None:
         return best
-    first = runs[0]
-    return _begun(first.text.reading, first.start, tokens_max, count)
+    first = chosen[0]
+    return _begun(first.text.reading, first.words[0], tokens_max, count)
 
 
 def _values(data: bytes, matched: Sequence[Range]) -> Reading | None:
@@ -237,23 +271,6 @@ def _escaped(escape: bytes) -> bytes:
 # where to look --------------------------------------------------------------------------------------
 
 
-class _Text:
-    """A reading and its pieces."""
-
-    def __init__(self, reading: Reading) -> None:
-        self.reading = reading
-        self.borders = _borders(reading.data)
-
-    def before(self, at: int) -> int:
-        """Give the border at or before a place."""
-        return self.borders[max(0, bisect_right(self.borders, at) - 1)]
-
-    def behind(self, at: int) -> int:
-        """Give the border at or behind a place."""
-        number = bisect_right(self.borders, at - 1)
-        return self.borders[min(number, len(self.borders) - 1)]
-
-
 @value(frozen=False)
 class _Run:
     """A run of whole pieces of a text, while it grows."""
@@ -291,54 +308,51 @@ def _inner(data: bytes, start: int, end: int) -> Iterator[int]:
             yield last
 
 
-def _seeds(texts: Sequence[_Text], marks: Marks) -> list[_Run]:
-    """Choose the places that a snippet grows from, the best first."""
-    marked = [(text, _in_ranges(text.reading, marks)) for text in texts]
-    total = sum({mark.word: mark.weight for _, places in marked for mark in places}.values())
-    runs: list[_Run] = []
-    known: set[str] = set()
-    while len(runs) < RUNS_MAX:
-        best: tuple[float, _Text, Sequence[Mark]] | None = None
-        for text, places in marked:
-            free = [mark for mark in places if not any(_is_near(mark, run) for run in runs if run.text is text)]
-            weight, close = _closest(free, known)
-            if close and (best is None or weight > best[0] * 1.05):
-                best = weight, text, close
-        if best is None or (runs and best[0] < NEW_SHARE * total):
-            break
-        _, text, close = best
-        known |= {mark.word for mark in close}
-        runs.append(_Run(text, close[0].start, max(mark.end for mark in close)))
-    if not runs:
-        text = texts[0]
+def windows(readings: Sequence[Reading], marks: Marks) -> list[Window]:
+    """Find the places where words of the question stand close together, the best first; at least one.
+
+    None of them overlaps another.
+    """
+    out: list[Window] = []
+    for reading in readings:
+        text, free = _Text(reading), _in_ranges(reading, marks)
+        own: list[Window] = []
+        while len(own) < WINDOWS_MAX:
+            weight, close = _closest(free)
+            if not close:
+                break
+            first, last = close[0].start, max(mark.end for mark in close)
+            around = max(0, AROUND_BYTES - (last - first)) // 2
+            start, end = text.before(max(0, first - around)), text.behind(min(len(reading.data), last + around))
+            start = max([start, *(window.end for window in own if window.start <= first)])
+            end = min([end, *(window.start for window in own if window.start > first)])
+            own.append(Window(text, start, end, (first, last), weight))
+            free = [mark for mark in free if not start <= mark.start < end]
+        out += own
+    if not out:
+        text = _Text(readings[0])
         begin = text.reading.at(text.reading.matched[0].start) if text.reading.matched else 0
-        runs.append(_Run(text, begin, begin))
-    return runs
-
-
-def _is_near(mark: Mark, run: _Run) -> bool:
-    return run.start - APART_BYTES < mark.start < run.end + APART_BYTES
+        out.append(Window(text, begin, begin, (begin, begin), 0.0))
+    return sorted(out, key=lambda window: -window.weight)
 
 
 def _in_ranges(reading: Reading, marks: Marks) -> list[Mark]:
-    """Look for words in those ranges of a text that matched, else in all of it; from the fourth on for phrases."""
+    """Look for words in those ranges of a text that matched, else in all of it."""
     if not reading.matched:
         return list(marks(reading.data))
-    places: list[Mark] = []
-    for number, matched in enumerate(reading.matched):
+    places: dict[tuple[int, int, str], Mark] = {}
+    for matched in reading.matched:
         start, end = reading.at(matched.start), reading.at(matched.end)
-        places += [
-            replace(mark, start=start + mark.start, end=start + mark.end)
-            for mark in marks(reading.data[start:end])
-            if number < MATCHED_FIRST or mark.is_phrase
-        ]
-    return sorted(places, key=lambda mark: mark.start)
+        for mark in marks(reading.data[start:end]):
+            moved = replace(mark, start=start + mark.start, end=start + mark.end)
+            places[moved.start, moved.end, mark.word] = moved
+    return sorted(places.values(), key=lambda mark: (mark.start, mark.end))
 
 
-def _closest(places: Sequence[Mark], known: set[str]) -> tuple[float, Sequence[Mark]]:
+def _closest(places: Sequence[Mark]) -> tuple[float, Sequence[Mark]]:
     """Find the marks within `CLOSE_BYTES` that weigh most, each word once: of equals the closest, then the first.
 
-    A word that stands there ten times says no more than once. Words in ``known`` weigh `KNOWN_SHARE`.
+    A word that stands there ten times says no more than once.
     """
     inside: dict[str, int] = {}
     weight = best_weight = 0.0
@@ -346,14 +360,14 @@ def _closest(places: Sequence[Mark], known: set[str]) -> tuple[float, Sequence[M
     for high, mark in enumerate(places):
         inside[mark.word] = inside.get(mark.word, 0) + 1
         if inside[mark.word] == 1:
-            weight += mark.weight * (KNOWN_SHARE if mark.word in known else 1.0)
+            weight += mark.weight
         while mark.end - places[low].start > CLOSE_BYTES or inside[places[low].word] > 1:
             if low == high:
                 break
             first = places[low]
             inside[first.word] -= 1
             if not inside[first.word]:
-                weight -= first.weight * (KNOWN_SHARE if first.word in known else 1.0)
+                weight -= first.weight
             low += 1
         width = mark.end - places[low].start
         if weight > best_weight + 1e-9 or (weight > best_weight - 1e-9 and width < span):
@@ -364,16 +378,20 @@ def _closest(places: Sequence[Mark], known: set[str]) -> tuple[float, Sequence[M
 # growing --------------------------------------------------------------------------------------------
 
 
-def _grown(runs: list[_Run], spare: Sequence[_Text], size: int) -> list[_Run]:
-    """Grow runs to whole pieces, then piece by piece, up to so many bytes; then go on in texts that have no run."""
-    for number, run in enumerate(runs):
-        start, end = run.text.before(run.start), run.text.behind(max(run.end, run.start + 1))
-        if sum(other.end - other.start for other in runs[:number]) + end - start > size:
-            if number == 0:
-                run.start, run.end = _within(run, size)
-            runs = runs[: max(1, number)]
-            break
-        run.start, run.end = start, end
+def _grown(chosen: Sequence[Window], spare: Sequence[_Text], size: int) -> list[_Run]:
+    """Take the windows that fit in so many bytes, else the pieces of their words, and grow them piece by piece."""
+    runs: list[_Run] = []
+    room = size
+    for window in chosen:
+        text, (first, last) = window.text, window.words
+        start, end = window.start, window.end
+        if end - start > room:
+            start, end = text.before(first), text.behind(max(last, first + 1))
+        if end - start > room and not runs:
+            start, end = _within(_Run(text, first, last), size)
+        if end - start <= room:
+            runs.append(_Run(text, start, end))
+            room -= end - start
     _grow(runs, size)
     for text in spare:
         runs.append(_Run(text, 0, 0))
@@ -382,21 +400,24 @@ def _grown(runs: list[_Run], spare: Sequence[_Text], size: int) -> list[_Run]:
 
 
 def _grow(runs: Sequence[_Run], size: int) -> None:
-    """Take in piece after piece, four for the best run while the others take two."""
-    growing = [*range(len(runs))]
+    """Take in piece after piece, one run after the other, up to where the next run begins."""
+    growing = [*runs]
     room = size - sum([run.end - run.start for run in runs])
     while growing:
-        for number in [turn for turn in (0, 0, 1, 0, 0, 2) if turn in growing] or growing[:]:
-            if number in growing:
-                gain = _step(runs[number], room)
-                room -= gain
-                if not gain:
-                    growing.remove(number)
+        for run in growing[:]:
+            others = [other for other in runs if other.text is run.text and other is not run]
+            low = max([other.end for other in others if other.end <= run.start], default=0)
+            high = min([other.start for other in others if other.start >= run.end], default=len(run.text.reading.data))
+            gain = _step(run, room, low, high)
+            room -= gain
+            if not gain:
+                growing.remove(run)
 
 
-def _step(run: _Run, room: int) -> int:
+def _step(run: _Run, room: int, low: int, high: int) -> int:
     """Take one more piece into a run, mostly one behind it; 0 when none fits."""
-    after, before = run.text.behind(run.end + 1), run.text.before(run.start - 1) if run.start else 0
+    after = min(high, run.text.behind(run.end + 1))
+    before = max(low, run.text.before(run.start - 1)) if run.start else 0
     run.steps += 1
     sides = [(run.start, after), (before, run.end)]
     for start, end in sides if run.steps % 3 else sides[::-1]:

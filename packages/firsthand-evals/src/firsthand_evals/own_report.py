@@ -23,8 +23,9 @@ from firsthand_evals.stats import Mean
 LISTED_MAX, WORDS_CHARACTERS = 40, 160
 WAYS = {
     "summary": "the summary keeps", "words": "BM25, same tokens", "ours": "one recall, same tokens",
-    "opened": "opened by pointer",
+    "contents": "a marker's contents, same tokens", "opened": "opened by pointer",
 }  # fmt: skip
+NAMED = tuple(WAYS)[:-1]
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
@@ -59,9 +60,10 @@ def verdict(findings: Findings) -> str:
         told += f"; {ours.mean:.2f} of its {ours.n} passages were used later{beside}"
     if "the summary keeps" not in kept or kept["the summary keeps"].few:
         return f"{told}. Too few cuts to tell what a summary loses."
-    summary, words, ours = (kept[WAYS[way]] for way in ("summary", "words", "ours"))
+    summary, among, recalled, contents = (kept[WAYS[way]] for way in NAMED)
     lost = f"{told}. A summary lost {1 - summary.mean:.2f} of the {summary.n} names that were needed again"
-    return f"{lost}; one recall with your next message gives {ours.mean:.2f} of them, BM25 {words.mean:.2f}."
+    gives = f"one recall with your next message gives {recalled.mean:.2f} of them, a marker's contents "
+    return f"{lost}; {gives}{contents.mean:.2f}, BM25 {among.mean:.2f}."
 
 
 def _means(clusters: Mapping[str, Mapping[Any, Sequence[float]]]) -> dict[str, Mean]:
@@ -85,7 +87,7 @@ def _use(findings: Findings) -> dict[str, Mean]:
 def _kept(cuts: Sequence[Cut]) -> dict[str, Mean]:
     shares: dict[str, dict[str, list[float]]] = {
         WAYS[way]: {cut.pointer: [float(name in getattr(cut, way)) for name in cut.needed] for cut in cuts}
-        for way in ("summary", "words", "ours")
+        for way in NAMED
     }
     shares[WAYS["opened"]] = {cut.pointer: [1.0] * cut.opened + [0.0] * (len(cut.needed) - cut.opened) for cut in cuts}
     return _means(shares)
@@ -143,7 +145,7 @@ def _lost(cuts: Sequence[Cut]) -> Section:
     rows = []
     for cut in cuts[:LISTED_MAX]:
         lost = [name for name in cut.needed if name not in cut.summary][:5]
-        counts = [f"{len(getattr(cut, way)):,}" for way in ("summary", "words", "ours")]
+        counts = [f"{len(getattr(cut, way)):,}" for way in NAMED]
         rows.append((cut.session, "host" if cut.host else "lines", f"{cut.tokens:,}", f"{len(cut.needed):,}", *counts,
                      f"{cut.opened:,}", _short(", ".join(lost))))  # fmt: skip
     heads = ("session", "summary by", "tokens", "needed again", *WAYS.values(), "lost, for example")

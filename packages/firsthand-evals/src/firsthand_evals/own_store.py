@@ -17,10 +17,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import log
 
-from firsthand import Band, Event, Kind, Memory, Moment, Outcome, Query, Scope
+from firsthand import Band, Event, Kind, Memory, Moment, Outcome, PullLimits, Query, Scope
 from firsthand.agents.reminders import HELD_MIN, LIKELIHOOD_MIN, TOKENS_MAX
 from firsthand.agents.validity import funnel
+from firsthand.context.tools import ANSWER_TOKENS_MIN, Pull
 from firsthand.event import texts
+from firsthand.formats.tool_definitions import EXPAND, Call
 from firsthand.hosts.requests import is_asked
 from firsthand.index.words import exact_strings, spaceless_pairs, without_spaceless
 from firsthand.recall.stop_words import STOP_WORDS
@@ -140,7 +142,8 @@ class Cut:
     Attributes:
         host: whether the summary is the host's own, else it is made of lines of the messages.
         needed: strings that the agent used later before anybody said them again.
-        summary, words, ours: how many of them stand in the summary, in BM25's passages, in a recall's of the same size.
+        summary, words, ours, contents: which of them stand in the summary, and in as many tokens in BM25's passages,
+            in a recall's, in what the pointer of a marker over all before the cut opens to.
         opened: how many stand in an event that its pointer gives.
     """
 
@@ -152,6 +155,7 @@ class Cut:
     summary: frozenset[str]
     words: frozenset[str]
     ours: frozenset[str]
+    contents: frozenset[str]
     opened: int
 
 
@@ -337,13 +341,20 @@ class Replay:
             question, tokens, lambda it: it.session == entry.session and it.position < entry.position
         )
         lines = {"summary": summary, "words": " ".join(text for _, text in words),
-                 "ours": " ".join(hit.preview for hit in found.hits)}  # fmt: skip
+                 "ours": " ".join(hit.preview for hit in found.hits),
+                 "contents": self._contents(before, max(tokens, ANSWER_TOKENS_MIN))}  # fmt: skip
         holders = {name: it for it in before for name in it.strings}
         return Cut(
             entry.session, entry.pointer, host, tokens, tuple(needed),
             opened=sum(name in _plain(self.memory.event(holders[name].pointer)) for name in needed),
             **{way: frozenset(name for name in needed if name in text) for way, text in lines.items()},
         )  # fmt: skip
+
+    def _contents(self, before: Sequence[Entry], tokens: int) -> str:
+        """Open what a marker over some events points to, as a model does."""
+        pointer = f"{before[0].pointer}..{before[-1].pointer.removeprefix('fh:')}"
+        pull = Pull(self.memory, before[0].session, PullLimits(tokens=tokens, answer_tokens=tokens))
+        return pull.read(Call("own", EXPAND, {"pointer": pointer})).text
 
 
 def extract(entries: Sequence[Entry], tokens: int) -> str:
