@@ -80,8 +80,8 @@ class Hooked:
         return time.monotonic() - begun
 
     def promised(self) -> float:
-        """Say in how many seconds a hook is promised to end, beside what a bare interpreter takes here and now."""
-        return PROMISE_MS / 1000 + max(self.bare() for _ in range(3))
+        """Say in how many seconds a hook is promised to end, beside the few processes that it starts here and now."""
+        return PROMISE_MS / 1000 + 5 * max(self.bare() for _ in range(3))
 
     def said(self, namespace: str = "default", store: Path | None = None) -> list[str]:
         """Give the prompts that are in the log."""
