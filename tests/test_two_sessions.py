@@ -106,21 +106,6 @@ def test_a_string_of_the_first_session_appears_in_the_second_when_and_only_when_
         assert copies == []
 
 
-def test_a_command_that_failed_before_is_remembered_before_it_is_run_again(environment):
-    """Before the same command runs again, it is told that it failed, and where; others run in peace."""
-    firsthand(environment, "install", "claude-code", "--yes")
-    first_session(environment)
-    wait_for_episode(environment)
-    two = session(environment)
-    two.start()
-    two.prompt("Please deploy.")
-    told = two.bash("make deploy-broker", "ok")
-    assert "failed the last time it ran: make deploy-broker" in told
-    assert "certificate" not in told  # a tool's words: the pointer opens them
-    assert two.bash("ls src", "a.py") == ""
-    two.end()
-
-
 def test_past_sessions_that_were_imported_are_told_of_in_the_first_session_after_the_install(environment):
     """Install, start the agent, be reminded: the first session has the preamble of the last one, and its reminder."""
     for number, subject, address in ((92, "message broker", BROKER), (91, "session cache", "redis://cache-2:6390")):

@@ -44,18 +44,6 @@ def first_session(memory, folder) -> Claude:
     return claude
 
 
-def test_an_exact_string_comes_back_when_and_only_when_it_is_relevant(memory, tmp_path):
-    """What session one was told is shown in session two at the question for it, and not at another one."""
-    first_session(memory, tmp_path)
-    second = Claude(memory, tmp_path, 2)
-    second.fire("SessionStart", source="startup")
-    assert "48213" not in second.prompt("write a haiku on autumn leaves")
-    context = second.prompt(ASKED)
-    assert "48213" in context
-    assert second.last["systemMessage"] == "firsthand: 1 recalled"
-    assert "48213" not in second.prompt(ASKED + " again")  # it was shown
-
-
 def test_what_was_injected_is_not_stored_again(memory, tmp_path):
     """After the transcript with our words in it was followed, the log has the told string once."""
     first_session(memory, tmp_path)
