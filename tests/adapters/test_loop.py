@@ -9,8 +9,8 @@ import shutil
 
 import pytest
 
-from firsthand import AgentTools, Kind, Memory
-from firsthand.adapters.loop import Loop, Loops
+from firsthand import AgentTools, Kind, Memory, Trust
+from firsthand.adapters.loop import Loop, Loops, asked_by
 from firsthand.agents.faults import faults
 from firsthand.context.tools import TOOLS
 from firsthand.errors import StoreClosed, StoreFailed
@@ -72,6 +72,28 @@ def test_each_format_is_captured_and_compacted(tmp_path, name, messages):
         assert kinds == [Kind.USER_MESSAGE, Kind.TOOL_CALL, Kind.TOOL_RESULT, Kind.AGENT_MESSAGE]
         assert memory.session("plain:s").messages()[:3] == messages
         assert memory.verify().ok
+
+
+@pytest.mark.parametrize(
+    ("name", "messages"), [("openai-chat", CHAT), ("openai-responses", RESPONSES), ("anthropic", ANTHROPIC)]
+)
+def test_what_an_agent_asks_is_not_the_users(tmp_path, name, messages):
+    """It is untrusted, begins no turn, is sent without a note of that, and stays the agent's when the user goes on."""
+    with asked_by("agent:outer"):
+        by_tool = made(tmp_path / "store", format=name)
+        sent = by_tool.compact(messages)
+    sent += by_tool.compact([*messages, {**messages[0], "content": "And now?"}])
+    assert (sent[0]["role"], [message for message in sent if "origin" in message]) == ("user", [])
+    by_tool.close()
+    known = Loop(tmp_path / "store", host="plain", session="t", namespace="shop", format=name, asker="agent:boss")
+    known.add(messages[:1])
+    known.close()
+    assert (by_tool.faults, known.faults) == ([], [])
+    with Memory(tmp_path / "store", namespace="shop", create=False) as memory:
+        of_agents = [(event.text, event.origin, event.trust, event.turn) for event in memory.events(kind=Kind.OTHER)]
+        said = "The port is 5433.", Trust.UNTRUSTED, 0
+        assert of_agents == [(said[0], f"agent:{who}", *said[1:]) for who in ("outer", "boss")]
+        assert [event.text for event in memory.events(kind=Kind.USER_MESSAGE)] == ["And now?"]
 
 
 def test_what_could_not_be_appended_is_appended_when_the_store_is_back(tmp_path):

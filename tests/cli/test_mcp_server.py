@@ -145,6 +145,28 @@ def test_a_store_that_cannot_be_opened_is_told_at_each_call(ask, tmp_path):
     assert not ask(tool("recall", query="x"), served=served).get("isError")
 
 
+def test_a_store_that_is_gone_is_told_at_each_call(ask, tmp_path):
+    """No empty store takes its place; where it is back, or another one stands there, the calls are answered again."""
+    store, away = tmp_path / "store", tmp_path / "away"
+
+    def moves(source, target):
+        async def moved(client):
+            source.rename(target)
+            return await client.call_tool("health", {})
+
+        return moved
+
+    recall = tool("recall", query="E4711")
+    answers = ask(recall, moves(store, away), tool("remember", text="a pin"), moves(away, store), recall)
+    assert [answer.get("isError", False) for answer in answers] == [False, True, True, False, False]
+    assert "nothing stands at its path. Move it back" in answers[2]["content"][0]["text"]
+    assert "E4711" in answers[4]["content"][0]["text"]
+    Memory.open(tmp_path / "other").close()
+    _, _, told, other = ask(recall, moves(store, away), moves(tmp_path / "other", store), recall)
+    assert ("another store stands" in told["content"][0]["text"], other.get("isError", False)) == (True, False)
+    assert "absent" in other["content"][0]["text"]
+
+
 def test_resources_and_prompt(ask):
     """Sessions and events are read as resources, names with signs percent-encoded; the prompt is described."""
     pointer = ask(tool("recall", query="E4711"))["structuredContent"]["hits"][0]["pointer"]

@@ -24,7 +24,7 @@ from agent_framework import (
 )
 from loop_contract import BUDGET_TOKENS, LoopContract, Script, read_page
 
-from firsthand import InvalidArgument, Kind, Memory
+from firsthand import InvalidArgument, Kind, Memory, Trust
 from firsthand.adapters.agent_framework import FirsthandHistory, FirsthandProvider
 
 IMAGE = Content.from_data(b"\x89PNG\r\n\x1a\n", "image/png")
@@ -262,6 +262,9 @@ def test_agents_have_a_session_each(tmp_path):
         "user", "assistant", "tool", "assistant",
     ]  # fmt: skip
     assert logged(tmp_path / "s", "s/adder")[-1]["content"] == "5"
+    with Memory(tmp_path / "s", create=False) as memory:
+        asked = next(memory.events("agent-framework:s/adder"))
+        assert (asked.origin, asked.trust, asked.turn) == ("agent:keeper", Trust.UNTRUSTED, 0)
 
 
 def test_a_run_that_fails_is_recorded(tmp_path):

@@ -251,6 +251,8 @@ def test_each_agent_has_its_own_session(tmp_path):
     texts = [message["content"] for message in logged(tmp_path / "s", tool_session.removeprefix("google-adk:"))]
     assert texts == ["2 and 3", "5"]
     with Memory(tmp_path / "s", namespace="shop/u", create=False) as memory:
+        (asked,) = memory.events(tool_session, kind=Kind.OTHER)
+        assert (asked.text, asked.origin, asked.trust) == ("2 and 3", "agent:keeper", Trust.UNTRUSTED)
         for name, other in (("keeper", "clerk"), ("clerk", "keeper")):
             events = [*memory.events(f"google-adk:s/{name}")]
             asked = [event.text for event in events if event.kind is Kind.USER_MESSAGE]

@@ -22,7 +22,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 from loop_contract import BUDGET_TOKENS, EXAMPLES, LoopContract, Script, read_page
 
-from firsthand import Kind, Memory
+from firsthand import Kind, Memory, Trust
 from firsthand.adapters.langchain import FirsthandMiddleware
 from firsthand.adapters.langgraph_checkpointer import FirsthandSaver
 
@@ -257,11 +257,13 @@ def test_an_agent_inside_a_tool_has_a_session_of_its_own(tmp_path, is_shared):
     ours.close()
     theirs.close()
     with Memory(tmp_path / "s", create=False) as memory:
-        sessions = {event.session: [] for event in memory.events(kind=Kind.USER_MESSAGE)}
-        for event in memory.events(kind=Kind.USER_MESSAGE):
-            sessions[event.session].append(event.text)
-        assert sessions.pop("langchain:t") == [f"question {turn}" for turn in range(3)]
-        assert [*sessions.values()] == [[f"Research question {turn}"] for turn in range(3)]
+        asked = [*memory.events(kind=Kind.USER_MESSAGE)]
+        assert [event.text for event in asked] == [f"question {turn}" for turn in range(3)]
+        own = [*memory.events(kind=Kind.OTHER)]  # what the researcher was asked is the agent's word
+        assert [(event.text, event.trust) for event in own] == [
+            (f"Research question {turn}", Trust.UNTRUSTED) for turn in range(3)
+        ]
+        assert len({event.session for event in own} - {event.session for event in asked}) == 3
         assert len([*memory.agent("ada" if is_shared else "bob").own(Kind.EPISODE)]) >= 3
         assert memory.verify().ok
 

@@ -16,7 +16,7 @@ from loop_contract import BUDGET_TOKENS, LoopContract, Script, read_page
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
 from agents import Agent, FunctionTool, RunConfig, Runner, Session, SQLiteSession, function_tool, set_tracing_disabled
-from firsthand import Kind, Memory
+from firsthand import Kind, Memory, Trust
 from firsthand.adapters.openai_agents import FirsthandHooks, FirsthandSession
 
 set_tracing_disabled(True)
@@ -433,6 +433,8 @@ def test_an_agent_inside_a_tool_has_a_session_of_its_own(tmp_path):
         texts = [event.text for event in memory.events("openai-agents:s", kind=Kind.USER_MESSAGE)]
         others = {event.session for event in memory.events(kind=Kind.TOOL_RESULT)} - {"openai-agents:s"}
         assert (texts, len(others)) == (["What is it?", "And again?"], 3)
+        asked = [(event.text, event.origin, event.trust) for event in memory.events(kind=Kind.OTHER)]
+        assert asked == [("What is it?", "agent:ada", Trust.UNTRUSTED)] * 3  # what an agent writes to another
         assert len([*memory.agent("ada").own(Kind.EPISODE)]) == 4
         assert memory.verify().ok
 

@@ -18,7 +18,7 @@ from strands.multiagent import GraphBuilder
 from strands.session.file_session_manager import FileSessionManager
 from strands.types.exceptions import ContextWindowOverflowException
 
-from firsthand import Kind, Memory
+from firsthand import Kind, Memory, Trust
 from firsthand.adapters.strands import FirsthandConversationManager, FirsthandMemoryStore
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -241,6 +241,28 @@ def test_agents_of_one_manager_have_a_session_each(tmp_path):
     assert logged(tmp_path / "s", "s/red")[1]["content"] == "red did it."
     assert [message["role"] for message in logged(tmp_path / "s", "s/blue")] == ["user", "assistant"]
     assert "red did it." in models["blue"].texts(0)
+    with Memory(tmp_path / "s", create=False) as memory:
+        (asked,) = memory.events(kind=Kind.USER_MESSAGE)
+        assert (asked.session, asked.text) == ("strands:s/red", "Do it.")
+        told = [event for event in memory.events("strands:s/blue") if "red did it." in event.text]
+        assert {(event.origin, event.trust) for event in told} == {("agent:others", Trust.UNTRUSTED)}
+
+
+def test_what_an_agent_asks_another_is_its_own(tmp_path):
+    """An agent that is a tool is asked by an agent; what the person asks the same agent afterwards is the user's."""
+    helper = Scripted("5", "6")
+    model = Scripted([use("adder", {"input": "2 and 3"}, "c1")], "It is 5.")
+    with FirsthandConversationManager(tmp_path / "s", session_id="s") as manager:
+        adder = Talk(manager, helper.model, agent_id="adder", name="adder").agent
+        talk = Talk(manager, model.model, agent_id="keeper", tools=[adder.as_tool(preserve_context=True)])
+        talk.turn("Add 2 and 3.")
+        adder("And 3 and 3?")
+        assert manager.faults == []
+    with Memory(tmp_path / "s", create=False) as memory:
+        said = [event for event in memory.events("strands:s/adder") if event.kind in {Kind.USER_MESSAGE, Kind.OTHER}]
+        assert [(event.text, event.trust) for event in said] == [
+            ("2 and 3", Trust.UNTRUSTED), ("And 3 and 3?", Trust.TRUSTED)
+        ]  # fmt: skip
 
 
 def test_a_call_that_fails_is_recorded_and_too_much_is_said(tmp_path):

@@ -23,12 +23,20 @@ from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from agent_framework import ChatMiddleware, Content, ContextProvider, FunctionTool, HistoryProvider, Message
+from agent_framework import (
+    ChatMiddleware,
+    Content,
+    ContextProvider,
+    FunctionMiddleware,
+    FunctionTool,
+    HistoryProvider,
+    Message,
+)
 from pydantic_core import to_jsonable_python
 
 from firsthand import InvalidArgument, Memory
 from firsthand.adapters.chat_messages import Part, Written, calls_of, restored, result, written
-from firsthand.adapters.loop import Loop, Loops
+from firsthand.adapters.loop import Loop, Loops, asked_by
 from firsthand.context.tools import TOOLS
 from firsthand.formats.tool_definitions import Tool
 
@@ -75,7 +83,7 @@ class FirsthandProvider(Loops, ContextProvider):
             getattr(tool, "name", "") for tool in (getattr(agent, "default_options", None) or {}).get("tools") or ()
         }
         context.extend_tools(self.source_id, [_tool(tool, loop) for tool in TOOLS if tool.name not in theirs])
-        context.extend_middleware(self.source_id, _Window(loop))
+        context.extend_middleware(self.source_id, [_Window(loop), _Calls(getattr(agent, "name", None) or HOST)])
 
     async def after_run(self, *, agent: Any, session: Any, context: Any, state: Any) -> None:  # noqa: ARG002 - the framework's signature
         """Record the results that the run ended with."""
@@ -135,6 +143,17 @@ class _Window(ChatMiddleware):
         return response
 
 
+class _Calls(FunctionMiddleware):
+    """What each call of a tool goes through: an agent that it runs is asked by this one."""
+
+    def __init__(self, agent: str) -> None:
+        self.agent = agent
+
+    async def process(self, context: Any, call_next: Callable[[], Awaitable[None]]) -> None:  # noqa: ARG002 - the framework's signature
+        with asked_by(f"agent:{self.agent}"):
+            await call_next()
+
+
 def _tool(tool: Tool, loop: Loop) -> FunctionTool:
     async def answer(**arguments: Any) -> str:
         return await loop.awaited.call(tool.name, arguments)
@@ -161,7 +180,9 @@ def _messages(messages: Any) -> list[dict[str, Any]]:
 def _written(message: Any) -> Written:
     """Write a message as the log has it."""
     role = message.role if message.role in {"assistant", "system"} else "user"
-    return written(role, [*map(_part, message.contents)])
+    pairs = written(role, [*map(_part, message.contents)])
+    origin = {"origin": f"agent:{message.author_name}"} if message.author_name and message.role == "user" else {}
+    return [({**each, **origin}, parts) for each, parts in pairs]
 
 
 def _part(content: Any) -> Part:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from autogen_core import FunctionCall, Image
@@ -42,6 +42,8 @@ from firsthand.errors import InvalidArgument
 from firsthand.formats.tool_definitions import Tool
 
 HOST = "autogen"
+PEOPLE = ("user",)
+"""Who speaks where nobody is named: AutoGen's source of a task."""
 
 
 class _Arguments(BaseModel):
@@ -66,14 +68,23 @@ class _Tool(BaseTool[_Arguments, str]):
 class _Session:
     """One session of an agent: its loop, the memory's tools, and its end."""
 
-    def __init__(self, loop: Loop) -> None:
-        self.loop = loop
+    def __init__(self, loop: Loop, people: Collection[str]) -> None:
+        self.loop, self.people = loop, frozenset(people)
         self.tools: list[Any] = [_Tool(loop, tool) for tool in TOOLS]
 
     @property
     def faults(self) -> list[str]:
         """What went wrong so far, in sentences."""
         return self.loop.faults
+
+    def dicts(self, messages: Sequence[Any]) -> list[tuple[dict[str, Any], Any]]:
+        """Write messages as the log has them, each with what it was; words of nobody of the people are an agent's."""
+        pairs = [pair for message in messages for pair in _dicts(message)]
+        return [
+            ({**each, "origin": f"agent:{whole.source}"}, whole)
+            if isinstance(whole, UserMessage) and whole.source not in self.people else (each, whole)
+            for each, whole in pairs
+        ]  # fmt: skip
 
     async def end(self) -> str:
         """Write the session's episode; gives its name, empty without one."""
@@ -102,6 +113,7 @@ class FirsthandContext(_Session, ChatCompletionContext):
         tools: Sequence[BaseTool[Any, Any] | Callable[..., Any]] = (),
         system: str = "",
         initial_messages: Sequence[Any] = (),
+        people: Collection[str] = PEOPLE,
         **options: Any,
     ) -> None:
         """Say whose session it is; the store is opened by the first message.
@@ -112,9 +124,10 @@ class FirsthandContext(_Session, ChatCompletionContext):
             tools: the agent's own, which count against the budget; the context's ``tools`` are these and the memory's.
             system: the agent's system message, which counts too.
             initial_messages: AutoGen's.
+            people: the sources of messages that are a person's, as the name of a `UserProxyAgent` is.
             options: ``agent``, ``namespace``, ``budget`` and ``counter`` of `Loop`.
         """
-        super().__init__(Loop(store, host=HOST, session=session, **options))
+        super().__init__(Loop(store, host=HOST, session=session, **options), people)
         ChatCompletionContext.__init__(self, [*initial_messages])
         self.system, self._is_recorded = system, not initial_messages
         theirs = [
@@ -126,9 +139,9 @@ class FirsthandContext(_Session, ChatCompletionContext):
         """Add a message, and record it."""
         await super().add_message(message)
         if self._is_recorded:
-            await self.loop.awaited.add([each for each, _ in _dicts(message)])
+            await self.loop.awaited.add([each for each, _ in self.dicts([message])])
         else:
-            await self.loop.awaited.sync([each for message in self._messages for each, _ in _dicts(message)])
+            await self.loop.awaited.sync([each for each, _ in self.dicts(self._messages)])
             self._is_recorded = True
 
     async def load_state(self, state: Mapping[str, Any]) -> None:
@@ -142,7 +155,7 @@ class FirsthandContext(_Session, ChatCompletionContext):
 
     def _fitted(self, loop: Loop) -> list[Any]:
         messages = [*self._messages]
-        came = [pair for message in messages for pair in _dicts(message)]
+        came = self.dicts(messages)
         schemas = [tool.schema for tool in self.tools]
         tools = [Tool(each["name"], each.get("description", ""), each.get("parameters", {})) for each in schemas]
         sent = loop.fit([each for each, _ in came], tools=tools, system=self.system)
@@ -154,9 +167,16 @@ class FirsthandContext(_Session, ChatCompletionContext):
 class FirsthandMemory(_Session, AutoGenMemory):
     """A memory of AutoGen's, for an agent whose context is another one than `FirsthandContext`."""
 
-    def __init__(self, store: Memory | str | os.PathLike[str] | None = None, *, session: str, **options: Any) -> None:
+    def __init__(
+        self,
+        store: Memory | str | os.PathLike[str] | None = None,
+        *,
+        session: str,
+        people: Collection[str] = PEOPLE,
+        **options: Any,
+    ) -> None:
         """Say whose session it is; arguments as for `FirsthandContext`."""
-        super().__init__(Loop(store, host=HOST, session=session, **options))
+        super().__init__(Loop(store, host=HOST, session=session, **options), people)
         self._context: Any = None
 
     async def update_context(self, model_context: Any) -> UpdateContextResult:
@@ -217,7 +237,7 @@ class FirsthandMemory(_Session, AutoGenMemory):
         return await super().end()
 
     async def _synced(self, context: Any) -> list[dict[str, Any]]:
-        dicts = [each for message in await context.get_messages() for each, _ in _dicts(message)]
+        dicts = [each for each, _ in self.dicts(await context.get_messages())]
         await self.loop.awaited.sync(dicts)
         return dicts
 

@@ -194,8 +194,8 @@ def matched(
 
 
 def as_key(message: Mapping[str, Any]) -> str:
-    """Write a message so that equal ones are written equal."""
-    return json.dumps(message, sort_keys=True, default=repr)
+    """Write a message so that equal ones are written equal, whoever said them."""
+    return json.dumps({name: part for name, part in message.items() if name != "origin"}, sort_keys=True, default=repr)
 
 
 def text_of(message: Mapping[str, Any]) -> str:
@@ -207,9 +207,10 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 
 def newest(messages: Sequence[Mapping[str, Any]]) -> str:
-    """Give the text of the newest message of the user's own; empty without one."""
-    own = (message for message in reversed(messages) if isinstance(message, Mapping) and "origin" not in message)
-    return next((text_of(message) for message in own if message.get("role") == "user"), "")
+    """Give the text of the user's newest message, or of the newest one in the user's role where none is the user's."""
+    asked = [message for message in messages if isinstance(message, Mapping) and message.get("role") == "user"]
+    own = [message for message in asked if "origin" not in message]
+    return text_of((own or asked or [{}])[-1])
 
 
 def reply(

@@ -217,7 +217,9 @@ class FirsthandMemory(CrewMemory):
             task = context.task
             asked = task.description if task is not None else _last(context.messages)
             role = getattr(context.agent, "role", "") or HOST
-            self._loop.add([{"role": "user", "content": asked, "name": str(role).strip()}])
+            own = getattr(context.crew, "tasks", None) or [task]
+            origin = {} if any(task is each for each in own) else {"origin": "agent:coworker"}  # which delegates
+            self._loop.add([{"role": "user", "content": asked, "name": str(role).strip(), **origin}])
 
     def _called(self, context: Any) -> None:
         """Record a call with its result; of the memory's own tools neither."""

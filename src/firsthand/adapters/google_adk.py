@@ -32,7 +32,7 @@ from google.genai import types
 
 from firsthand import InvalidArgument, Memory
 from firsthand.adapters.chat_messages import Part, Written, as_key, restored, result, written
-from firsthand.adapters.loop import Loop, Loops
+from firsthand.adapters.loop import ASKER, Loop, Loops
 from firsthand.context.tools import TOOLS
 from firsthand.formats.tool_definitions import Tool
 
@@ -105,6 +105,10 @@ class FirsthandPlugin(BasePlugin):
         await loop.awaited.guarded("window", lambda loop: _fit(loop, llm_request, context, agent), None)
         if not llm_request.config.response_schema:  # beside which models take no functions
             llm_request.append_tools([tool for tool in self._tools if tool.name not in llm_request.tools_dict])
+
+    async def before_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any) -> None:  # noqa: ARG002 - ADK's signature
+        """Know that an agent which the tool runs is asked by this one."""
+        ASKER.set(f"agent:{tool_context.agent_name}")  # in the task of this one call
 
     async def on_event_callback(self, *, invocation_context: Any, event: Any) -> None:
         """Record what an agent or its tools said; the user's message is recorded by the request that has it."""

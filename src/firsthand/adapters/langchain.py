@@ -147,8 +147,11 @@ def _thread(state: Mapping[str, Any]) -> str:
 
 def _is_run() -> bool:
     """Say whether a hook is called in a run by itself: of no thread, or of a graph inside a graph."""
-    configurable = _configurable()
-    return not configurable.get("thread_id") or "|" in configurable.get("checkpoint_ns", "")
+    return not _configurable().get("thread_id") or _is_inside()
+
+
+def _is_inside() -> bool:
+    return "|" in _configurable().get("checkpoint_ns", "")
 
 
 def _configurable() -> Mapping[str, Any]:
@@ -196,10 +199,18 @@ def _dicts(messages: Sequence[Any]) -> Dicts:
 
 def _dicts_of(message: Any) -> Dicts:
     try:
-        return [_plain(dict(each)) for each in convert_to_openai_messages([message])]
+        return [_plain(dict(each)) | _origin(message) for each in convert_to_openai_messages([message])]
     except (ValueError, TypeError, KeyError):  # blocks that have no form there: what they say as text
         role = {"human": "user", "ai": "assistant"}.get(message.type, "user")
-        return [{"role": role, "content": message.text or repr(message.content)}]
+        return [{"role": role, "content": message.text or repr(message.content), **_origin(message)}]
+
+
+def _origin(message: Any) -> dict[str, str]:
+    """Say whose words stand in the user's role, where it is not the user who runs the thread that says them."""
+    if message.type != "human":
+        return {}
+    made = message.additional_kwargs.get("lc_source")  # by LangChain's own middleware, as a summary is
+    return {"origin": str(made)} if made else {"origin": f"agent:{HOST}"} if _is_inside() else {}
 
 
 def _plain(message: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,9 @@
 The invariant: nothing here raises for a fault of Firsthand's. A fault is logged, kept for `doctor`, and told once
 in the next prompt; the list that was to be compacted comes back as it was. Lists and new messages that could not be
 recorded wait, and are recorded in the order in which they came, before the next ones.
+
+What comes in the user's role is the user's only where nothing says otherwise: a message with an ``origin``, a loop
+whose ``asker`` is an agent, or a run inside an agent's tool (`asked_by`). Such words are untrusted, and begin no turn.
 """
 
 from __future__ import annotations
@@ -18,8 +21,10 @@ import json
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -47,7 +52,23 @@ UNWRITTEN_MAX = 10_000
 THREADS_MAX = 64  # sessions of `Loops` that are open at a time; any other one is opened again when it goes on
 WAITING_THREADS_MAX = 1_000  # that stay open beside these because something of them waits for the store
 FAULTS_MAX = 100  # of closed sessions, that `Loops` still tells
+ASKER: ContextVar[str] = ContextVar("asker", default="")
 _T = TypeVar("_T")
+
+
+@contextmanager
+def asked_by(origin: str) -> Iterator[None]:
+    """Take what comes in the user's role within as from elsewhere, as what an agent's tool asks another agent is.
+
+    Args:
+        origin: ``agent:NAME``, or the name of the framework that says it.
+    """
+    before = ASKER.get()
+    ASKER.set(origin)
+    try:
+        yield
+    finally:
+        ASKER.set(before)
 
 
 class _Waiting:
@@ -79,6 +100,7 @@ class Loop(Guard):
         counter: CounterOrName | None = None,
         records: bool = True,
         across: bool = False,
+        asker: str = "",
     ) -> None:
         """Say whose session it is; the store is opened by the first call.
 
@@ -92,13 +114,15 @@ class Loop(Guard):
             format: of all messages: ``openai-chat``, ``openai-responses`` or ``anthropic``.
             records: keep what happens; otherwise the session is only told things.
             across: recall from other agents' sessions too.
+            asker: ``agent:NAME`` where an agent speaks in the user's role; empty for the user, so far as is known.
         """
         super().__init__()
         self.handles = store if isinstance(store, Handles) else Handles(store)
         self.store, self.agent, self.host, self.session = self.handles.store, agent or host, host, session
         self.namespace = environment.default_namespace() if namespace is None else namespace
         self.budget, self.format, self.counter, self.records = budget, format, counter, records
-        self.across, self.recalled, self.is_ended = across, 0, True
+        self.across, self.asker, self.recalled, self.is_ended = across, asker, 0, True
+        self._askers: dict[str, str] = {}  # by what they said
         self._waiting: list[_Waiting] = []
         self._memory: Memory | None = None
         self._hosted: HostedSession | None = None
@@ -185,7 +209,11 @@ class Loop(Guard):
             if not self._records():
                 return [*messages]
             self._compacts = True
-            return self._open().request(tools=tools, system=system, contributions=contributions).messages
+            sent = self._open().request(tools=tools, system=system, contributions=contributions).messages
+            return [
+                {name: part for name, part in message.items() if name != "origin"}
+                if "origin" in message else message for message in sent
+            ]  # fmt: skip
 
         with self._lock:
             self._wait(messages, is_list=True)
@@ -320,6 +348,7 @@ class Loop(Guard):
     def _wait(self, messages: Sequence[Any], *, is_list: bool) -> None:
         """Put a list, or new messages, behind what waits; a list that has all of the newest one takes its place."""
         self.is_ended = False
+        messages = [*map(self._with_origin, messages)]
         if not is_list:
             if not self._waiting or self._waiting[-1].is_list:
                 self._waiting.append(_Waiting([], is_list=False))
@@ -331,6 +360,13 @@ class Loop(Guard):
             if known == [*messages[: len(known)]]:
                 del self._waiting[newest:]
         self._waiting.append(_Waiting([*messages], is_list=True))
+
+    def _with_origin(self, message: Any) -> Any:
+        """Name whose words stand in the user's role, where they are not the user's; whoever said them first."""
+        if not isinstance(message, Mapping) or message.get("role") != "user" or "origin" in message:
+            return message
+        origin = self._askers.setdefault(text_of(message), self.asker or ASKER.get())
+        return {**message, "origin": origin} if origin else message
 
     def _limit(self) -> None:
         """Let the oldest messages go where too many wait."""

@@ -214,7 +214,7 @@ class Runs(Loops):
         )
         self._options["format"] = OPENAI_RESPONSES
         self._session = loop.session
-        self._agents: list[Any] = []
+        self._agents: list[tuple[Any, str]] = []  # that are tools, each with the name of one whose tool it is
         self._lists: dict[str, Sequence[Item]] = {}
 
     def current(self, agent: Any, items: Sequence[Item]) -> Loop | None:
@@ -224,10 +224,10 @@ class Runs(Loops):
         nowhere which run calls a filter.
         """
         self._agents += [
-            inner for tool in agent.tools
-            if (inner := getattr(tool, "_agent_instance", None)) and not _is_among(inner, self._agents)
+            (inner, agent.name) for tool in agent.tools
+            if (inner := getattr(tool, "_agent_instance", None)) and not self._asker(inner)
         ]  # fmt: skip
-        if not _is_among(agent, self._agents):
+        if not (asker := self._asker(agent)):
             return None
         longer = (name for name, known in reversed(self._lists.items()) if _goes_on(items, known))
         name = next(longer, "") or f"{self._session}/{agent.name}-{IdMaker()().lower()}"
@@ -235,11 +235,12 @@ class Runs(Loops):
         self._lists[name] = [*items]
         if len(self._lists) > THREADS_MAX:
             del self._lists[next(iter(self._lists))]
-        return self.loop(name)
+        loop = self.loop(name)
+        loop.asker = asker
+        return loop
 
-
-def _is_among(agent: Any, agents: Sequence[Any]) -> bool:
-    return any(agent is each for each in agents)  # an agent compares by its fields
+    def _asker(self, agent: Any) -> str:
+        return next((f"agent:{outer}" for inner, outer in self._agents if inner is agent), "")
 
 
 def _goes_on(items: Sequence[Item], known: Sequence[Item]) -> bool:

@@ -36,7 +36,7 @@ from pydantic_ai.toolsets import FunctionToolset, WrapperToolset
 from pydantic_core import to_jsonable_python
 
 from firsthand.adapters.chat_messages import as_key, calls_of, matched, reply, result
-from firsthand.adapters.loop import Loop, Loops
+from firsthand.adapters.loop import Loop, Loops, asked_by
 from firsthand.context.tools import TOOLS
 from firsthand.formats.tool_definitions import Tool
 
@@ -71,6 +71,11 @@ class FirsthandCapability(Loops, AbstractCapability[Any]):
         """Record the reply."""
         await self._of(ctx).awaited.add([_reply(response)])
         return response
+
+    async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:  # noqa: ARG002 - the framework's signature
+        """Know that an agent which a tool runs is asked by this one."""
+        with asked_by(f"agent:{getattr(ctx.agent, 'name', None) or HOST}"):
+            return await handler(args)
 
     async def after_run(self, ctx: Any, *, result: Any) -> Any:
         """Record what no request had any more, as the results of output tools are."""
@@ -121,9 +126,18 @@ def _dicts(messages: Sequence[Any]) -> list[tuple[tuple[int, int], dict[str, Any
         if isinstance(message, ModelResponse):
             dicts.append(((place, _WHOLE), _reply(message)))
         else:
-            parts = enumerate(message.parts)
-            dicts += [((place, number), each) for number, part in parts if (each := _dict(part))]
+            by_tools = _by_tools(message)
+            dicts += [
+                ((place, number), each | ({"origin": by_tools} if by_tools and part.part_kind == "user-prompt" else {}))
+                for number, part in enumerate(message.parts) if (each := _dict(part))
+            ]  # fmt: skip
     return dicts
+
+
+def _by_tools(request: ModelRequest) -> str:
+    """Name the tools of a request's results, whose files and texts stand behind them as the user's prompts."""
+    names = [part.tool_name for part in request.parts if isinstance(part, ToolReturnPart)]
+    return f"tool:{','.join(dict.fromkeys(names))}" if names else ""
 
 
 def _dict(part: Any) -> dict[str, Any]:
@@ -139,7 +153,7 @@ def _dict(part: Any) -> dict[str, Any]:
         case "retry-prompt" if part.tool_name:
             return result(part.tool_call_id, part.model_response())
         case "retry-prompt" | "retry-feedback":
-            return {"role": "user", "content": part.model_response()}
+            return {"role": "user", "content": part.model_response(), "origin": HOST}
         case _:
             return {}
 

@@ -22,16 +22,19 @@ from pydantic_core import to_jsonable_python
 from strands.agent.conversation_manager import ConversationManager
 from strands.hooks import AgentInitializedEvent, MessageAddedEvent
 from strands.memory import MemoryEntry, MemoryStore
-from strands.middleware import InvokeModelStage
+from strands.middleware import ExecuteToolStage, InvokeModelStage
 from strands.tools.tools import PythonAgentTool
 
 from firsthand import Memory
 from firsthand.adapters.chat_messages import Part, Written, restored, result, written
-from firsthand.adapters.loop import Loop, Loops
+from firsthand.adapters.loop import Loop, Loops, asked_by
 from firsthand.context.tools import TOOLS
 from firsthand.formats.tool_definitions import Tool
 
 HOST = "strands"
+OF_GRAPH = "\nInputs from previous nodes:"
+OF_SWARM = "If you don't hand off to another agent, the swarm will consider the task complete."
+"""A block of what Strands' graph, and the end of what its swarm, tells a node: the task and other agents' words."""
 AGENT_ID = "default"
 """Strands' own, of an agent that was given none."""
 
@@ -79,10 +82,16 @@ class FirsthandConversationManager(Loops, ConversationManager):
         ours = [tool for tool in TOOLS if tool.name not in registry.registry]
         registry.process_tools([_tool(tool, loop.session, self) for tool in ours])
         event.agent.add_middleware(InvokeModelStage.Input, self._fitted)
+        event.agent.add_middleware(ExecuteToolStage.Wrap, self._called)
 
     async def _added(self, event: Any) -> None:
         loop, message = self._of(event.agent), event.message
         await loop.awaited.guarded("record", lambda loop: loop.add([each for each, _ in _written(message)]), None)
+
+    async def _called(self, context: Any, call_next: Any) -> Any:
+        with asked_by(f"agent:{context.agent.name}"):
+            async for event in call_next(context):
+                yield event
 
     async def _fitted(self, context: Any) -> Any:
         return await self._of(context.agent).awaited.guarded("window", lambda loop: _fitted(loop, context), context)
@@ -137,8 +146,12 @@ def _fitted(loop: Loop, context: Any) -> Any:
 
 
 def _written(message: Mapping[str, Any]) -> Written:
-    """Write a message as the log has it."""
-    return written(message["role"], [*map(_part, message["content"])])
+    """Write a message as the log has it; what a graph or a swarm writes of several agents is theirs."""
+    pairs = written(message["role"], [*map(_part, message["content"])])
+    texts = [block.get("text", "") for block in message["content"]]
+    is_of_agents = message["role"] == "user" and (OF_GRAPH in texts or any(text.endswith(OF_SWARM) for text in texts))
+    origin = {"origin": "agent:others"} if is_of_agents else {}
+    return [({**each, **origin}, parts) for each, parts in pairs]
 
 
 def _part(block: Mapping[str, Any]) -> Part:

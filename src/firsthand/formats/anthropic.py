@@ -20,7 +20,7 @@ __all__ = ["drafts", "message_from", "to_records"]
 
 def drafts(message: Mapping[str, Any], raw: bytes, calls: Calls) -> list[Draft]:
     """Draft the events of a message that stands in ``raw``; never empty."""
-    who = speaker(message.get("role"))
+    who = speaker(message.get("role"), message.get("origin"))
     parts = Parts(raw, calls)
     content = message.get("content")
     for block in content if isinstance(content, list) else [content] if content else ():

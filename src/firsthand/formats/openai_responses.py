@@ -25,7 +25,7 @@ def drafts(item: Mapping[str, Any], raw: bytes, calls: Calls) -> list[Draft]:
     """Draft the events of an item that stands in ``raw``; never empty."""
     parts = Parts(raw, calls)
     kind = text(item.get("type"))
-    who = speaker(item["role"]) if "role" in item else AGENT
+    who = speaker(item["role"], item.get("origin")) if "role" in item else AGENT
     if "role" in item and kind in ("", "message"):
         _message(parts, who, item.get("content"))
     elif kind == "reasoning":

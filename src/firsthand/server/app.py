@@ -29,7 +29,7 @@ from firsthand.environment import default_embedder, default_store
 from firsthand.moment import now
 from firsthand.server import api, api_door, measures
 from firsthand.server.auth import COOKIE_S, Guard, Keys, Scope, cookie_name, is_own_path
-from firsthand.server.daemon_stores import Stores, identity_of
+from firsthand.server.daemon_stores import NO_IDENTITY, Stores, identity_of
 from firsthand.server.hook_client import Call
 from firsthand.server.inspector import call_pages, event_pages, texts
 from firsthand.server.inspector.page import Asked, Page, Place, as_json
@@ -202,7 +202,7 @@ class _Pages:
         key = self._stores.at(name)
         if key is None:
             raise HTTPException(404, f"nobody opened a store as {name!r:.60}. Type: firsthand inspect --store PATH")
-        if identity_of(key[0]) == (0, 0):
+        if identity_of(key[0]) == NO_IDENTITY:
             raise _Nothing(404, f"there is no store in {key[0]}; firsthand import and firsthand install fill one")
         with self._open(Call(store=key[0], namespace=key[1], embedder=key[2])) as memory:
             return work(memory)
@@ -212,6 +212,7 @@ class _Pages:
         """Open a store for the length of a block, and count the request."""
         self._count(1)
         try:
+            self._stores.check_there(call)
             with self._stores.of(call) as memory:
                 yield memory
         finally:

@@ -16,7 +16,7 @@ from pathlib import Path
 from firsthand import Memory, StoreBusy
 from firsthand.agents.side_files import erased_at
 from firsthand.environment import default_embedder, default_store
-from firsthand.errors import StoreReadOnly
+from firsthand.errors import StoreReadOnly, StoreReplaced
 from firsthand.log.disk import STORE_FILES
 from firsthand.server.hook_client import Call
 from firsthand.server.measures import Measures
@@ -26,6 +26,8 @@ HANDLES_MAX = 8
 TIMEOUT_MS = 300
 """Of a write that waits for other writers: under what a hook waits for its answer."""
 OPEN_S = 5.0
+NO_IDENTITY = (0, 0)
+"""Of what is no store."""
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 
 Key = tuple[str, str, str]
@@ -63,6 +65,7 @@ class Stores:
         self._handles: dict[Key, Handle] = {}  # the one used last stands last
         self._erased: dict[str, int] = {}  # of each store that was ever open here, when something was erased before
         self._places: dict[str, Key] = {}
+        self._opened_as: dict[str, tuple[int, int]] = {}
 
     @contextmanager
     def of(self, call: Call) -> Iterator[Memory]:
@@ -76,6 +79,14 @@ class Stores:
     def read_only(self, call: Call, _refusal: StoreReadOnly, /) -> Memory:
         """Open what can be read of a store that takes no writes; whoever asks closes it."""
         return Memory(call.store, namespace=call.namespace, read_only=True, create=False)
+
+    def check_there(self, call: Call) -> None:
+        """Refuse to answer from an empty store where one was: `StoreReplaced` when it is gone since it was opened here.
+
+        Hooks do not ask this: what they bring is recorded in a store of its own until the other one is back.
+        """
+        if self._identity(call) == NO_IDENTITY:
+            check_same(call.store, self._opened_as.get(call.store, NO_IDENTITY))
 
     def names(self) -> list[str]:
         """Name the stores that are open."""
@@ -131,6 +142,7 @@ class Stores:
             if handle is None:
                 memory = self._opened(call)
                 handle = Handle(key, memory, self._identity(call), users=1)
+                self._opened_as[call.store] = handle.identity
             with self._lock:
                 self._handles.pop(key, None)
                 self._handles[key] = handle
@@ -176,10 +188,29 @@ def _waiting(lock: threading.Lock, store: str) -> Iterator[None]:
         lock.release()
 
 
+def check_same(store: str, before: tuple[int, int]) -> tuple[int, int]:
+    """Give the identity of the store at a path, for whoever asks it and is not to be answered from another one.
+
+    Args:
+        before: what it was when it was open here; zeros for a store that was not.
+
+    Raises:
+        StoreReplaced: it was moved, deleted or replaced since.
+    """
+    now = identity_of(store)
+    if before in {NO_IDENTITY, now}:
+        return now
+    if now == NO_IDENTITY:
+        what = "nothing stands at its path. Move it back, or end this server to begin an empty one"
+    else:
+        what = "another store stands at its path, which the next call is answered from"
+    raise StoreReplaced(f"{store} was moved, deleted or replaced while this server had it open, and {what}.")
+
+
 def identity_of(store: str) -> tuple[int, int]:
     """Give what tells a store's database file, or that of its address, from every other; zeros when there is none."""
     for name in STORE_FILES:
         with suppress(FileNotFoundError):
             status = (Path(store) / name).stat()
             return status.st_dev, status.st_ino
-    return 0, 0
+    return NO_IDENTITY

@@ -21,7 +21,7 @@ from firsthand.errors import StoreBusy, StoreReadOnly
 from firsthand.formats.tool_definitions import RECALL
 from firsthand.log.engine import TIMEOUT_MS
 from firsthand.server import mcp_sdk
-from firsthand.server.daemon_stores import Stores
+from firsthand.server.daemon_stores import NO_IDENTITY, Stores, check_same, identity_of
 from firsthand.server.hook_client import Call
 from firsthand.tokens import estimate
 from firsthand.value import value
@@ -70,22 +70,28 @@ class Opening:
         self.served, self._own = served, None if stores else Stores(TIMEOUT_MS)
         self.stores = stores or self._own or Stores()
         self._read_only: Memory | None = None
+        self._identity = NO_IDENTITY
 
     @contextmanager
     def tools(self) -> Iterator[AgentTools]:
         """Give the agent's tools.
 
         Raises:
-            FirsthandError: the store cannot be opened.
+            FirsthandError: the store cannot be opened; `StoreReplaced` where it is not the one of the call before, at
+                each call where it is gone, once where another one stands there.
         """
         served = self.served
         store, namespace = served.store or str(default_store()), served.namespace or default_namespace()
         call = Call(store=store, namespace=namespace, embedder=served.embedder or default_embedder() or "none")
+        before, now = self._identity, identity_of(store)
+        self._identity = before if now == NO_IDENTITY else now
+        check_same(store, before)
         with ExitStack() as until:
             try:
                 memory = self._read_only or until.enter_context(self.stores.of(call))
             except StoreReadOnly as refusal:  # what can be read is; `remember` refuses, and `health` says why
                 memory = self._read_only = self.stores.read_only(call, refusal)
+            self._identity = identity_of(store)
             yield AgentTools.of(memory, cwd=served.cwd, agent=served.agent, across=served.across)
 
     def close(self) -> None:
