@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from firsthand.errors import InvalidArgument, ModelError
+from firsthand.errors import InvalidArgument, ModelError, ModelRefused
 from firsthand_evals.endpoint import Reply
 from firsthand_evals.models import Cap, Estimate, Named, Price, Recorded, Spent, named, taking
 from firsthand_evals.reclaim import experiments, items, models, run, tasks
@@ -151,6 +151,19 @@ def test_a_cap_leaves_the_rest_and_says_so(tmp_path, monkeypatch):
     assert (found.made, found.left, found.spent.calls, bool(found.stopped)) == (2, 3, 2, True)
     again = asking_of(monkeypatch, tmp_path, model, cap=Cap(calls=3))
     assert (again.run(cases, again.reader(named(SERVER))).left, model.asked) == (0, 5)
+
+
+class Refuses:
+    def complete(self, messages, **_: object) -> Reply:
+        raise ModelRefused("answered 401")
+
+
+def test_a_model_that_takes_no_request_is_not_asked_on(tmp_path, monkeypatch):
+    """After three refusals and no answer the rest is left, and the run says why."""
+    asking = asking_of(monkeypatch, tmp_path, Refuses(), connections=1)
+    found = asking.run(run.cases(toy, tasks.arithmetic(9)), asking.reader(named(SERVER)))
+    assert (len(found.failed), found.left, found.spent.calls) == (3, 6, 3)
+    assert found.stopped == "the model takes no request: ModelRefused: answered 401"
 
 
 def test_a_recorded_run_is_replayed(tmp_path):

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from firsthand import FirsthandError, InvalidArgument
-from firsthand.errors import CapReached
+from firsthand.errors import CapReached, ModelRefused
 from firsthand.tokens import estimate
 from firsthand.value import value
 from firsthand_evals.models import LOCAL, Estimate, Models, Named, Price, Spent, taking
@@ -34,6 +34,8 @@ from firsthand_evals.reclaim.seam import Subject
 
 ITEMS = "items.jsonl"
 CONNECTIONS, CONNECTIONS_MAX = 4, 64
+REFUSED_MAX = 3
+"""Requests that are refused before any is answered; then nothing more is asked."""
 ERROR_CHARACTERS_MAX = 1_000
 
 Progress = Callable[[int, int], None]
@@ -154,11 +156,12 @@ class Asking(Models):
         left = [case for case, key in zip(asked, keys, strict=True) if key not in known]
         made: dict[str, Item] = {}
         failed: list[Failed] = []
+        refused: list[str] = []
         lock, turns = threading.Lock(), defaultdict[int, threading.Lock](threading.Lock)
 
         def ask(case: Case) -> None:
             """Ask one case, from any thread; cases of one memory object wait for each other."""
-            if self.meter.stopped:
+            if self.meter.stopped or (len(refused) >= REFUSED_MAX and not made):
                 return
             with lock:
                 turn: AbstractContextManager[Any] = (
@@ -172,6 +175,7 @@ class Asking(Models):
             except FirsthandError as error:
                 told = f"{type(error).__name__}: {error}"[:ERROR_CHARACTERS_MAX]
                 with lock:
+                    refused.extend([told] if isinstance(error, ModelRefused) else ())
                     failed.append(Failed(items.key(case, reader), case.parameters(reader), told))
             else:
                 with lock:
@@ -191,6 +195,6 @@ class Asking(Models):
         whole = tuple(item for key in keys if (item := known.get(key) or made.get(key)) is not None)
         not_asked = len(left) - len(made) - len(failed)
         assert not_asked >= 0, f"{len(made)} made and {len(failed)} failed of {len(left)}"
-        return Run(
-            whole, len(asked) - len(left), len(made), tuple(failed), not_asked, self.meter.stopped, self.meter.spent
-        )
+        none = f"the model takes no request: {refused[0]}" if len(refused) >= REFUSED_MAX and not made else ""
+        stopped = self.meter.stopped or none
+        return Run(whole, len(asked) - len(left), len(made), tuple(failed), not_asked, stopped, self.meter.spent)
