@@ -199,7 +199,7 @@ def test_what_is_asked_can_be_changed(said, tmp_path):
     assert {one["source_at"] for one in mine} == {"late", "middle"}
     assert {one["repetition"] for one in mine} == {0, 1}
     assert {one["problem"] for one in mine} == {"a7-0", "p7-0"}
-    assert len(lines_of(found, "check")) == 4  # those that hold at any budget, for any correction and reader
+    assert len(lines_of(found, "check")) == 5  # those that hold at any budget, for any correction and reader
     assert not any(check["broken"] for check in lines_of(found, "check"))
 
 

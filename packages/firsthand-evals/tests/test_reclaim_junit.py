@@ -50,9 +50,9 @@ def test_a_failure_shows_one_item_whole():
     first = next(one for one in own if not one.held)
     assert failure.get("message") == f"{first.found} (n = {first.n})"
     item = first.broken[0]
-    assert f"right: {item.answer}; concluded wrongly: {item.attractor}" in failure.text
+    assert f"right is {item.answer}\n" in failure.text
     assert item.carried in failure.text
-    assert f"user: {item.turns[-1]}\nreply: {item.replies[-1]}" in failure.text
+    assert f"correction: {item.turns[-1]}\nreply: {item.replies[-1]}" in failure.text
 
 
 def test_no_sign_that_xml_forbids_reaches_the_file():

@@ -1,4 +1,4 @@
-"""The files of a run: items as they come, then tables, report, JUnit, badge and what the list of experiments shows.
+"""The files of a run: items as they come, then tables, report and what the list of experiments shows.
 
 The invariant: items are in their file before anything is made of them, and a run before
 is kept beside (``items.previous.jsonl``) until there is one more. One run at a time writes

@@ -7,7 +7,7 @@ the run's own checks hold and its reader answers what it is shown whole.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from junitparser import Failure, JUnitXml, TestCase, TestSuite
 
@@ -249,12 +249,12 @@ def _fold(item: Item, case: Case | None) -> Fold:
     if changed:
         texts.append(("session", "The session was said in other words then; it is not shown."))
     elif session:
-        said = "\n\n".join(f"{message['role']}: {_cut(message['content'])}" for message in session)
+        said = "\n\n".join(f"{message['role']}: {cut(message['content'])}" for message in session)
         texts.append((f"the session, {len(session)} messages", said))
     came = f"{figures.SAID[item.outcome]}, gave {item.given or 'nothing'}; right is {item.answer}"
     return Fold(
         f"{parameters['experiment']}, {parameters['memory']}: {came}",
-        (*texts, *((role, _cut(text)) for role, text in _parts(item))),
+        (*texts, *((role, cut(text)) for role, text in _parts(item))),
     )
 
 
@@ -272,10 +272,6 @@ def _parts(item: Item) -> Iterator[tuple[str, str]]:
     for turn, reply in zip(item.turns, item.replies, strict=False):
         yield "correction", turn
         yield "reply", reply
-
-
-def _cut(text: str) -> str:
-    return cut(text, TEXT_CHARACTERS_MAX)
 
 
 FAILURE_CHARACTERS_MAX = 2_000
@@ -326,24 +322,13 @@ def _made(where: str, name: str, held: bool, message: str, text: str) -> TestCas
 
 
 def failure(item: Item) -> str:
-    """Tell one item for a person: what was asked, carried, looked up and answered."""
-    asked: Iterable[tuple[str, str]] = zip(item.turns, item.replies, strict=False)
-    told = [f"{name} {it}" for name, it in item.parameters.items() if it not in ("", None) and name != "version"]
-    return "\n".join(
-        (
-            f"for example, item {item.key}: {', '.join(told)}",
-            f"right: {item.answer}; concluded wrongly: {item.attractor}",
-            f"given: {item.given or 'nothing'} ({item.outcome})",
-            *((f"fault: {item.fault}",) if item.fault else ()),
-            f"carried, {item.used:,} characters" + (f" of {item.written:,} written" if item.over else "") + ":",
-            cut(item.carried),
-            *(f"asked the memory: {pull['query']}\n{cut(pull['text'])}" for pull in item.pulls),
-            *(f"user: {turn}\nreply: {cut(reply)}" for turn, reply in asked),
-        )
-    )
+    """Tell one item for a person, as the page does: what was asked, carried, looked up and answered."""
+    fold = _fold(item, None)
+    texts = (f"{name}: {cut(text, FAILURE_CHARACTERS_MAX)}" for name, text in fold.texts)
+    return "\n".join((f"for example, item {item.key}: {fold.summary}", *texts))
 
 
-def cut(text: str, characters_max: int = FAILURE_CHARACTERS_MAX) -> str:
+def cut(text: str, characters_max: int = TEXT_CHARACTERS_MAX) -> str:
     """Shorten a text, and say by how much."""
     if len(text) <= characters_max:
         return text
