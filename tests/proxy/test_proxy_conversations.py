@@ -82,14 +82,11 @@ def test_many_sessions_that_begin_alike(tmp_path):
         assert memory.verify().ok
 
 
-@pytest.mark.parametrize("named", [True, False])
 @each
-def test_two_proxies_on_one_store(format_, named, tmp_path):
+def test_two_proxies_on_one_store(format_, tmp_path):
     """A conversation that goes through two proxies by turns is recorded once, and has what either withheld."""
     with running(tmp_path / "store") as first, running(tmp_path / "store") as second:
         client = Client(first, format_)
-        if named:
-            client.headers = {"x_firsthand_session": "monday"}
         for number in range(6):
             client.run = (first, second)[number % 2]
             recall = Said("", ((f"r{number}", "recall", {"query": "x"}),))
