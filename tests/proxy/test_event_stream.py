@@ -1,11 +1,13 @@
 """Server-sent events, cut anywhere."""
 
+import json
 import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firsthand.proxy.event_stream import Splitter, summed
+from firsthand.proxy.event_stream import Splitter, members, summed
 
 LINES = st.sampled_from(['data: {"a": 1}', "data:x", "event: e", ": comment", "id: 3", "", "data: é\u2028b", "data"])
 
@@ -46,3 +48,13 @@ def test_usage_is_summed():
         "a": 3, "b": {"c": 5, "f": 1}, "d": 4, "e": "y",
     }  # fmt: skip
     assert summed(None, {"a": 1}) == {"a": 1}
+
+
+def test_members_as_they_came():
+    """Each member of an object comes with its own text, and what is no JSON object is refused."""
+    for text in ("{}", " { } ", ' {"a" : [1, {"b": "}"}] , "c":null}\n', '{"a": "\\ud83d", "a": 2}'):
+        values, texts = members(text)
+        assert values == json.loads(text) == {name: json.loads(each) for name, each in texts.items()}
+    for text in ("", "[]", '{"a":1,}', '{"a" 1}', "{,}", '{"a":1}x', '{"a":1 "b":2}', "{1:2}", "{", '{"a"', '"x"'):
+        with pytest.raises(ValueError, match="xpect"):
+            members(text)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import json
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -25,9 +24,11 @@ from firsthand import Memory
 from firsthand.proxy import anthropic, chat, responses
 from firsthand.proxy.conversations import Conversations, Options, Turn
 from firsthand.proxy.dialect import Dialect, Unfit
+from firsthand.proxy.event_stream import members
 from firsthand.proxy.exchange import Exchange, Log
 from firsthand.proxy.upstream import Upstream
 from firsthand.server.auth import is_local, is_local_origin
+from firsthand.value import replace
 
 DIALECTS: Mapping[str, Dialect] = {
     "/chat/completions": chat, "/responses": responses, "/v1/messages": anthropic,
@@ -135,16 +136,14 @@ class Proxy:
             Unfit: it is one that passes through.
         """
         try:
-            fields = json.loads(body)
+            fields, texts = members(body.decode())
         except ValueError as error:
-            raise Unfit("its body is no JSON") from error
-        if not isinstance(fields, dict):
-            raise Unfit("its body is no JSON object")
+            raise Unfit("its body is no JSON object") from error
         retries = headers.get("x-stainless-retry-count", "0")
         with self._of(headers.get(NAMESPACE, "")) as conversations:
             return conversations.turn(
-                dialect.read(fields), dialect, session=headers.get(SESSION, ""), agent=headers.get(AGENT, ""),
-                again=retries.isdigit() and int(retries) > 0,
+                replace(dialect.read(fields), texts=texts), dialect, session=headers.get(SESSION, ""),
+                agent=headers.get(AGENT, ""), again=retries.isdigit() and int(retries) > 0,
             )  # fmt: skip
 
     @contextmanager

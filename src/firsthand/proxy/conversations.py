@@ -86,6 +86,10 @@ class Turn:
         self._new: list[Message] = []
         self._whole: list[Message] | None = None  # the list, where the window is to find out what is new
 
+    def content(self) -> bytes:
+        """Write the body."""
+        return self._asked.content(self.body)
+
     @property
     def window(self) -> SessionWindow:
         """The window: there is one where a body is written and our tools are offered."""

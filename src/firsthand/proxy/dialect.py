@@ -10,6 +10,8 @@ It knows neither a store nor the network.
 from __future__ import annotations
 
 import hashlib
+import json
+import operator
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -18,7 +20,7 @@ from typing import Any, Protocol
 from firsthand.errors import FirsthandError
 from firsthand.formats.fields import items, mapping, text
 from firsthand.proxy.event_stream import Block, summed
-from firsthand.value import value
+from firsthand.value import field, value
 
 Message = dict[str, Any]
 SYSTEM_ROLES = ("system", "developer")
@@ -50,6 +52,21 @@ class Asked:
     system: str
     tools: tuple[Message, ...]
     stands_on: str = ""
+    texts: Mapping[str, str] = field(default_factory=dict)  # of members of the body, as they came
+
+    def content(self, body: Message) -> bytes:
+        """Write a body made of this request's; what is as it came keeps its bytes."""
+        written = (f"{json.dumps(name)}:{self._text(name, member)}" for name, member in body.items())
+        return f"{{{','.join(written)}}}".encode("utf-8", "backslashreplace")
+
+    def _text(self, name: str, member: Any) -> str:
+        came = self.body.get(name)
+        is_same = member is came
+        if isinstance(member, list) and isinstance(came, list) and len(member) == len(came):
+            is_same = all(map(operator.is_, member, came))
+        if is_same and name in self.texts:
+            return self.texts[name]
+        return json.dumps(member, ensure_ascii=False, separators=(",", ":"))
 
     @property
     def model(self) -> str:

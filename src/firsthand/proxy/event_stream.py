@@ -15,6 +15,7 @@ from firsthand.value import value
 
 _BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
 _BLANK_LINE_BYTES_MAX = 4
+_DECODER = json.JSONDecoder()
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -69,6 +70,39 @@ def json_object(data: str | bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         read = None
     return read if isinstance(read, dict) else {}
+
+
+def members(data: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """Read a JSON object, and the text that each of its members came as.
+
+    Raises:
+        ValueError: it is none.
+    """
+    values: dict[str, Any] = {}
+    texts: dict[str, str] = {}
+    at, is_first = _after(data, 0, "{"), True
+    while not (data.startswith("}", at) and is_first):
+        if not data.startswith('"', at):
+            raise ValueError(f"expected a name at {at}")
+        name, end = _DECODER.raw_decode(data, at)
+        start = _after(data, end, ":")
+        values[name], end = _DECODER.raw_decode(data, start)
+        texts[name], is_first = data[start:end], False
+        at = _after(data, end, "")
+        if data.startswith("}", at):
+            break
+        at = _after(data, at, ",")
+    if _after(data, at, "}") < len(data):
+        raise ValueError(f"expected the end at {at + 1}")
+    return values, texts
+
+
+def _after(data: str, at: int, sign: str) -> int:
+    """Give the place behind a sign and the space around it."""
+    found = re.compile(rf"[ \t\r\n]*{re.escape(sign)}[ \t\r\n]*").match(data, at)
+    if found is None:
+        raise ValueError(f"expected {sign!r} at {at}")
+    return found.end()
 
 
 def event(fields: Mapping[str, Any], name: str = "") -> bytes:

@@ -193,9 +193,7 @@ class _Conversation:
     def _content(self) -> bytes:
         if not self._turn.changes:
             return self._body
-        return json.dumps(self._turn.body, ensure_ascii=False, separators=(",", ":")).encode(
-            "utf-8", "backslashreplace"
-        )
+        return self._turn.content()
 
     async def _passed(self, response: httpx.Response) -> bool:
         """Relay a response as far as it is for the client; False when the answer is over with it."""
