@@ -86,6 +86,7 @@ def test_a_pipe_in_the_place_of_a_file_stops_no_server(user, places):
 def test_a_lock_that_a_stopped_process_keeps_holds_up_nothing_else(user):
     """A process is stopped while it holds the store and its jobs: hooks end in time, and lose nothing."""
     user.hook(prompt(0))
+    assert until(lambda: user.said() and not user.kept())
     (user.store / "hooks" / "jobs").mkdir(parents=True, exist_ok=True)
     source = (
         "import fcntl, os, sys, time\n"

@@ -98,16 +98,6 @@ def test_nothing_is_left_in_what_waiting_writers_wrote(tmp_path):
     second.close()
 
 
-def test_a_kept_head_still_verifies(log):
-    """An erasure changes no hash: heads taken before it are found again after it."""
-    (one,) = append(log, Draft(Kind.NOTE, b"x"))
-    append(log, Draft(Kind.NOTE, b"y"))
-    head = log.verify().head
-    log.erase("default", [one.id])
-    assert log.verify(heads=[head]).ok
-    assert log.verify(heads=[head]).head != head
-
-
 def test_a_retry_does_not_bring_erased_content_back(log):
     """Appending an erased event again, as a retry does, adds nothing and stores nothing, inline or out of line."""
     small, large = canary(), os.urandom(60_000)
