@@ -16,7 +16,6 @@ from typing import Any
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
 from llama_index.core.llms.mock import MockFunctionCallingLLM
-from llama_index.core.memory import Memory
 from llama_index.core.storage.chat_store.sql import MessageStatus
 from llama_index.core.tools import FunctionTool
 
@@ -53,10 +52,8 @@ async def talk(folder: str) -> int:
         return next(script)
 
     with FirsthandMemoryBlock(folder, session_id="workers", agent="ada") as block:
-        memory = Memory.from_defaults(
-            session_id="workers", memory_blocks=[block], token_limit=2_500, token_flush_size=500,
-            tokenizer_fn=str.split,  # any counter; LlamaIndex's own needs tiktoken's files
-        )  # fmt: skip
+        count = str.split  # any counter of tokens; LlamaIndex's own needs tiktoken's files
+        memory = block.memory(token_limit=2_500, token_flush_size=500, tokenizer_fn=count)
         tools = [FunctionTool.from_defaults(read_page), *block.tools]
         agent = FunctionAgent(tools=tools, llm=MockFunctionCallingLLM(response_generator=reply), streaming=False)
         for text in [*(f"Read page {page}." for page in range(1, PAGES + 1)), QUESTION]:

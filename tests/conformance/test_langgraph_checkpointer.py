@@ -183,7 +183,7 @@ def test_no_recall_finds_a_checkpoint(memory):
 
 def test_threads_of_any_name_and_two_namespaces_are_apart(tmp_path):
     """Threads whose names look alike are apart, and so are the same threads of two Firsthand namespaces."""
-    names = ["a", "a*", "a/b", "a.b", "ü", "%41", "A"]
+    names = ["a", "a*", "a/b", "a.b", "ü", "%41", "A", "x" * 600, "x" * 601]
     with Memory(tmp_path / "s", namespace="one") as first, Memory(tmp_path / "s", namespace="two") as second:
         savers = FirsthandSaver(first), FirsthandSaver(second)
         for saver, canary in zip(savers, ("canary-1", "canary-2"), strict=True):

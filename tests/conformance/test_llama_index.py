@@ -12,6 +12,7 @@ pytest.importorskip("llama_index.core")
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.async_utils import asyncio_run
 from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock, ThinkingBlock, ToolCallBlock
+from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.memory import Memory as ShortTerm
 from llama_index.core.storage.chat_store import sql
@@ -123,6 +124,18 @@ def logged(folder, session="llama-index:s"):
         assert memory.verify().ok
         kinds = (Kind.USER_MESSAGE, Kind.AGENT_MESSAGE, Kind.TOOL_RESULT)
         return [event.text for event in memory.events(session) if event.kind in kinds]
+
+
+def test_the_last_reply_of_a_chat_engine_is_logged(tmp_path):
+    """Nobody asks for what a chat engine puts last; it is in the log when the block that made the memory is closed."""
+    replies = iter(["One.", "Two."])
+    model = MockFunctionCallingLLM(response_generator=lambda *_, **__: said(next(replies), role="assistant")[0])
+    with FirsthandMemoryBlock(tmp_path / "s", session_id="s") as block:
+        engine = SimpleChatEngine.from_defaults(llm=model, memory=block.memory(token_limit=5_000, tokenizer_fn=counted))
+        for text in ("First?", "Second?"):
+            asyncio_run(engine.achat(text))
+    assert block.faults == []
+    assert logged(tmp_path / "s") == ["First?", "One.", "Second?", "Two."]
 
 
 def test_what_leaves_the_short_term_memory_is_logged_once(tmp_path):

@@ -125,6 +125,18 @@ def test_a_query_is_read_as_strictly_as_a_body(client, path, words):
     assert words in answer.json()["detail"]
 
 
+def test_a_store_that_is_gone_is_told(client, tmp_path):
+    """No request is answered from an empty store in its place, and all are when it is back."""
+    store, away = tmp_path / "store", tmp_path / "away"
+    asked = {"query": "invoice service"}
+    assert post(client, "/v1/recall", asked).json()["outcome"] == "found"
+    store.rename(away)
+    gone = post(client, "/v1/recall", asked)
+    assert (gone.status_code >= 500, "nothing stands at its path" in gone.text, store.exists()) == (True, True, False)
+    away.rename(store)
+    assert post(client, "/v1/recall", asked).json()["outcome"] == "found"
+
+
 def test_a_browser_is_not_a_program(client):
     """The cookie of a page opens no verb of the API: only the token does."""
     assert client.ask("/v1/sessions").status_code == 401

@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from hashlib import sha256
 from itertools import islice
 from typing import Any
 from urllib.parse import unquote
@@ -31,10 +32,13 @@ from langgraph.checkpoint.base import (
 from firsthand import Draft, Kind, Memory, moment
 from firsthand.adapters.langgraph_store import quoted
 from firsthand.adapters.standby import Standby, Unread
-from firsthand.event import REPEATS
+from firsthand.event import NAME_BYTES_MAX, REPEATS, to_bytes, to_text
 from firsthand.log.prepare import DraftGroup
+from firsthand.value import replace
 
 PREFIX = "langgraph-thread:"
+DIGESTED = f"{PREFIX}/"  # before the digest of a name that is too long for a session's; no quoted name has the sign
+THREAD = "langgraph-thread"  # the fact of its events that has the name
 FORMAT = "langgraph"  # the fact of an event's meta which holds what we know of it
 DROPPED_AT_ONCE = 1_000  # checkpoints that one event names
 COPIED_AT_ONCE = 1_000
@@ -200,7 +204,10 @@ class FirsthandSaver(Standby, BaseCheckpointSaver[str]):
             with self._lock:
                 self._catch_up()
                 offered = self._threads.get(thread) or self._followed(thread)
-                group = DraftGroup(_session(thread), (*drafts,))
+                session = _session(thread)
+                if session.startswith(DIGESTED):
+                    drafts = [replace(draft, meta={**draft.meta, THREAD: thread}) for draft in drafts]
+                group = DraftGroup(session, (*drafts,))
                 for position, (_, draft) in self._write([group], is_read=offered.is_read).items():
                     offered.take(position, draft.meta)
 
@@ -305,9 +312,17 @@ class FirsthandSaver(Standby, BaseCheckpointSaver[str]):
         self._threads.clear()
 
     def _names(self) -> Sequence[str]:
-        names = self._safely("read", lambda: [info.name for info in self._memory.sessions()], list[str]())
-        known = [unquote(name.removeprefix(PREFIX)) for name in names if name.startswith(PREFIX)]
+        known = self._safely("read", lambda: [*map(self._thread, self._sessions())], list[str]())
         return [*dict.fromkeys([*known, *self._threads])]
+
+    def _sessions(self) -> Sequence[str]:
+        return [info.name for info in self._memory.sessions() if info.name.startswith(PREFIX)]
+
+    def _thread(self, session: str) -> str:
+        """Give the thread of a session, of whose name too long a one is in the session's events."""
+        if not session.startswith(DIGESTED):
+            return unquote(session.removeprefix(PREFIX))
+        return str(next(self._memory.events(session, limit=1)).meta[THREAD])
 
     # the same in a thread ------------------------------------------------------------------------------
 
@@ -331,7 +346,8 @@ class FirsthandSaver(Standby, BaseCheckpointSaver[str]):
 
 
 def _session(thread: str) -> str:
-    return f"{PREFIX}{quoted(thread)}"
+    name = to_bytes(f"{PREFIX}{quoted(thread)}")
+    return to_text(name) if len(name) <= NAME_BYTES_MAX else f"{DIGESTED}{sha256(name).hexdigest()}"
 
 
 def _thread_of(config: Config) -> str:

@@ -1,13 +1,14 @@
 """LlamaIndex: a memory block whose messages are events, with recall.
 
     block = FirsthandMemoryBlock("notes", session_id="monday", agent="ada")
-    memory = Memory.from_defaults(session_id="monday", memory_blocks=[block])
+    memory = block.memory(token_limit=30_000)
     agent = FunctionAgent(tools=[*tools, *block.tools], llm=llm)
 
     _aget        the messages that LlamaIndex has now into the log; the preamble, what the newest message brings up
     _aput        what leaves its short-term memory, which may be new too
     atruncate    first what was brought up goes, then the preamble
     tools        recall, expand, task and decide
+    close        what was put into the memory since, and the episode
 
 LlamaIndex keeps the short-term memory and its limit; what leaves it comes back by the tools. Nothing here raises for
 a fault of Firsthand's (`adapters.loop`).
@@ -24,6 +25,8 @@ from typing import Any, Self
 from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock, ThinkingBlock, ToolCallBlock
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.memory import BaseMemoryBlock
+from llama_index.core.memory import Memory as ShortTermMemory
+from llama_index.core.storage.chat_store.base_db import MessageStatus
 from llama_index.core.tools import FunctionTool, ToolMetadata
 
 from firsthand import Memory
@@ -54,6 +57,7 @@ class FirsthandMemoryBlock(BaseMemoryBlock[str]):
     _loop: Loop = PrivateAttr()
     _active: Dicts | None = PrivateAttr(default=None)
     _left: Dicts = PrivateAttr(default_factory=list)
+    _memory: ShortTermMemory | None = PrivateAttr(default=None)
 
     def __init__(
         self,
@@ -92,8 +96,22 @@ class FirsthandMemoryBlock(BaseMemoryBlock[str]):
         """The tools of the memory, for the agent."""
         return [self._tool(tool) for tool in TOOLS]
 
+    def memory(self, *, memory_blocks: Sequence[Any] = (), **options: Any) -> ShortTermMemory:
+        """Make the memory of LlamaIndex's that this block and others are of; what is put last is recorded by `close`.
+
+        Args:
+            memory_blocks, options: as for `Memory.from_defaults`.
+        """
+        session, blocks = self._loop.session, [self, *memory_blocks]
+        self._memory = ShortTermMemory.from_defaults(session_id=session, memory_blocks=blocks, **options)
+        return self._memory
+
     def close(self) -> None:
         """Write the episode, and let the store go, if it was opened here."""
+        memory, none = self._memory, list[ChatMessage]()
+        active = self._loop.guarded("record", lambda _: memory.get_all(MessageStatus.ACTIVE) if memory else none, none)
+        if active:
+            self._take([*map(_dict, active)])
         if self._left:
             self._loop.sync(self._left)
         self._loop.end()
@@ -115,12 +133,16 @@ class FirsthandMemoryBlock(BaseMemoryBlock[str]):
     def _pulled(self, messages: Dicts) -> str:
         if _is_again(messages):
             del messages[-1]
+        self._take(messages)
+        return "\n\n".join(filter(None, (self._loop.opening(), self._loop.prompt(newest(messages)))))
+
+    def _take(self, messages: Dicts) -> None:
+        """Record what is new in the short-term memory."""
         if self._active is None or messages[: len(self._active)] != self._active:  # of another process, or replaced
             self._loop.sync([*self._left, *messages])
         else:
             self._loop.add(messages[len(self._active) :])
         self._active, self._left = messages, []
-        return "\n\n".join(filter(None, (self._loop.opening(), self._loop.prompt(newest(messages)))))
 
     def _pushed(self, messages: Dicts) -> None:
         """Take what leaves from the head of the list: all of it is in the log already, or its end is new."""
