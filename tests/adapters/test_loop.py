@@ -10,7 +10,7 @@ import shutil
 import pytest
 
 from firsthand import AgentTools, Kind, Memory, Trust
-from firsthand.adapters.loop import Loop, Loops, asked_by
+from firsthand.adapters.loop import LISTS_MAX, Loop, Loops, asked_by
 from firsthand.agents.faults import faults
 from firsthand.context.tools import TOOLS
 from firsthand.errors import StoreClosed, StoreFailed
@@ -229,6 +229,25 @@ def test_after_an_outage_the_log_has_everything_once_and_in_order(tmp_path, way,
         loop.end()
         assert (loop.unwritten, loop.faults != []) == ([], True)
         assert memory.session("plain:s").messages() == said
+        assert memory.verify().ok
+
+
+def test_a_list_of_its_own_between_is_one_by_itself(tmp_path):
+    """A framework that asks for titles in the same session is sent each list as it is, and each message is logged once."""
+    loop, said, titles = made(tmp_path / "store"), [], []
+    for number in range(LISTS_MAX + 2):
+        said.append({"role": "user", "content": f"question {number}"})
+        assert loop.compact(said) == said
+        reply = {"role": "assistant", "content": f"answer {number}"}
+        loop.add([reply])
+        said.append(reply)
+        titles.append({"role": "user", "content": f"Name chat {number}."})
+        assert loop.compact(titles[-1:]) == titles[-1:]
+    assert (loop.end() != "", loop.faults) == (True, [])
+    loop.close()
+    with Memory(tmp_path / "store", namespace="shop", embedder="none") as memory:
+        logged = [message["content"] for message in memory.session("plain:s").messages()]
+        assert sorted(logged) == sorted(message["content"] for message in [*said, *titles])
         assert memory.verify().ok
 
 

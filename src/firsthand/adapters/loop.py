@@ -17,6 +17,7 @@ whose ``asker`` is an agent, or a run inside an agent's tool (`asked_by`). Such 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import threading
@@ -35,6 +36,7 @@ from firsthand.adapters.guard import Guard
 from firsthand.adapters.handles import Handles
 from firsthand.agents.hosted_session import Brought, HostedSession
 from firsthand.async_memory import Asked, Awaited, Threads
+from firsthand.context.session_lists import new_name
 from firsthand.context.session_window import SessionWindow
 from firsthand.context.tools import TOOLS
 from firsthand.errors import AppendError, FormatError, StoreClosed, StoreFailed, StoreReadOnly
@@ -49,6 +51,7 @@ from firsthand.value import replace
 BUDGET = Budget(100_000)
 UNREACHABLE = "the memory cannot be reached now; go on without it"
 UNWRITTEN_MAX = 10_000
+LISTS_MAX = 8  # of one session, that are known by what they have in common
 THREADS_MAX = 64  # sessions of `Loops` that are open at a time; any other one is opened again when it goes on
 WAITING_THREADS_MAX = 1_000  # that stay open beside these because something of them waits for the store
 FAULTS_MAX = 100  # of closed sessions, that `Loops` still tells
@@ -126,7 +129,8 @@ class Loop(Guard):
         self._waiting: list[_Waiting] = []
         self._memory: Memory | None = None
         self._hosted: HostedSession | None = None
-        self._window: SessionWindow | None = None
+        self._window: SessionWindow | None = None  # of the list that came last
+        self._windows: list[SessionWindow] = []  # of all lists
         self._preamble = ""
         self._compacts = False  # what is in the window need not be in the framework's list
 
@@ -336,9 +340,15 @@ class Loop(Guard):
 
     def _open(self) -> SessionWindow:
         if self._window is None:
-            session = Session(self._host().tools.space, self.name, self.agent)
-            self._window = session.window(self.budget, format=self.format, counter=self.counter)
+            self._window = self._made(self._session_log())
+            self._windows = [self._window]
         return self._window
+
+    def _session_log(self) -> Session:
+        return Session(self._host().tools.space, self.name, self.agent)
+
+    def _made(self, session: Session) -> SessionWindow:
+        return session.window(self.budget, format=self.format, counter=self.counter)
 
     def _records(self) -> bool:
         return self.records and self._host().records
@@ -396,10 +406,19 @@ class Loop(Guard):
             del self._waiting[0]
 
     def _sync(self, messages: list[Any]) -> None:
-        try:
-            self._open().sync(messages)
-        except FormatError:  # it has nothing in common with the session: all of it was replaced
-            self._open().sync(messages, anew=True)
+        """Take a list; one that has nothing in common with the others has a window of its own, and so has each."""
+        self._open()
+        for window in reversed(self._windows):  # the one that came last stands last
+            with contextlib.suppress(FormatError):
+                window.sync(messages)
+                break
+        else:
+            session = self._session_log()
+            session.list_name = new_name()
+            window = self._made(session)
+            window.sync(messages)
+        others = [each for each in self._windows if each is not window]
+        self._window, self._windows = window, [*others[1 - LISTS_MAX :], window]
 
     def _add(self, messages: list[Any]) -> None:
         """Append messages; what is none of the format is kept as it is, beside the window."""
@@ -410,8 +429,9 @@ class Loop(Guard):
                 try:
                     self._open().add(messages[:1])
                 except (FormatError, AppendError) as error:
-                    session = Session(self._host().tools.space, self.name, self.agent)
-                    session.append(Kind.OTHER, json.dumps(messages[0], default=repr), media="application/json")
+                    self._session_log().append(
+                        Kind.OTHER, json.dumps(messages[0], default=repr), media="application/json"
+                    )
                     self._tell("record", f"a message is kept as it is, and stands in no window: {error}")
                 del messages[0]
 
