@@ -233,7 +233,7 @@ def test_after_an_outage_the_log_has_everything_once_and_in_order(tmp_path, way,
 
 
 def test_a_list_of_its_own_between_is_one_by_itself(tmp_path):
-    """A framework that asks for titles in the same session is sent each list as it is, and each message is logged once."""
+    """Where a framework asks for titles in a session, each list is sent as it is, and each message is logged once."""
     loop, said, titles = made(tmp_path / "store"), [], []
     for number in range(LISTS_MAX + 2):
         said.append({"role": "user", "content": f"question {number}"})
