@@ -20,15 +20,15 @@ def test_a_run_is_told_written_and_listed(shell, tmp_path):
     assert found.lines[0].startswith("After 8 updates 1 of 2 memories answer less than no memory does")
     assert found.lines[2] == "Schedule stream: 7 streams of 8 updates, 64 episodes each, seeds 0 to 6, 3 arms"
     assert [line[:9] for line in found.lines[4:7]] == ["no memory", "keep all ", "merge all"]
-    assert [line.split()[:2] for line in found.lines[7:]] == [["C1", "held:"]] * 6 + [["H1", "held:"], ["H2", "held:"]]
+    assert [line.split()[:2] for line in found.lines[7:]] == [["C1", "held:"]] * 7 + [["H1", "held:"], ["H2", "held:"]]
     assert (tmp_path / "a" / "page.html").read_text().startswith("<!doctype html>")
     tables = (tmp_path / "a" / "tables.md").read_text()
     assert tables.startswith("# What consolidation does to a memory\n")
     assert "\n## Schedule stream\n\n7 streams" in tables
     assert "| merge all |" in tables
     kept = json.loads((tmp_path / "kept" / "results" / "stream" / "summary.json").read_text())
-    assert (kept["headline"], len(kept["streams"])) == ("8 of 8 checks held (7 streams; stream)", 21)
-    assert "8 of 8 checks held" in shell("eval", "list", "--out", str(tmp_path / "kept")).text
+    assert (kept["headline"], len(kept["streams"])) == ("9 of 9 checks held (7 streams; stream)", 21)
+    assert "9 of 9 checks held" in shell("eval", "list", "--out", str(tmp_path / "kept")).text
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_other_schedules_are_held_to_the_plain_memories(shell):
     assert [(one["schedule"], one["arm"]) for one in streams] == [
         (schedule, arm) for schedule in ("blocked", "static-all") for arm in ("no memory", "keep all", "rules only")
     ]
-    assert [(one["name"], one["held"], one["found"]) for one in made] == [("C1", True, "6 of 6 hold")] * 2
+    assert [(one["name"], one["held"], one["found"]) for one in made] == [("C1", True, "7 of 7 hold")] * 2
 
 
 @pytest.mark.parametrize("schedule", ["stream", "blocked"])
