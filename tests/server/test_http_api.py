@@ -47,6 +47,14 @@ def post(client, path, fields):
     return client.ask(path, "POST", content=json.dumps(fields), **TOKEN)
 
 
+def test_flags_of_a_query_are_read_and_what_is_erased_is_not_found(client):
+    """A timeline is turned round by a flag as text; a pointer to what was erased is answered with 404."""
+    newest, first = (get(client, f"/v1/timeline?newest_first={flag}&limit=1").json()[0] for flag in ("1", "false"))
+    assert (newest["position"], first["position"]) == (2, 1)
+    assert post(client, "/v1/erase", {"addresses": [newest["pointer"]], "reason": "asked"}).json()["erased"]
+    assert get(client, f"/v1/expand?address={newest['pointer']}").status_code == 404
+
+
 def test_bytes_are_given_by_ranges(client):
     """A range gives exactly its bytes and says which of how many they are; one beyond the end is refused."""
     raw = b"0123456789" * 3_000
