@@ -87,17 +87,6 @@ def test_a_store_is_not_opened_by_a_wrong_argument(tmp_path, wrong):
         opened.session("s").note("x")
 
 
-def test_kinds_may_be_given_by_their_words(memory):
-    """A kind's word asks for the same as its member, and as many names as a scope may hold can be asked for."""
-    memory.session("s").note("crow")
-    memory.session("s").user("crow too")
-    by_word = memory.recall("crow", kinds=("note",))
-    assert [hit.kind for hit in by_word] == [Kind.NOTE]
-    assert by_word == memory.recall("crow", kinds=[Kind.NOTE])
-    names = ["s", *(f"no {n}*" for n in range(199))]
-    assert len(memory.recall("crow", sessions=names, agents=["", *names[1:]])) == 2
-
-
 def test_parents_that_are_missing_or_in_a_ring_are_only_data(memory, tmp_path):
     """Records that name a parent that is not there, or each other, are events in the order of their file."""
     ring = [("user", "a", "b"), ("assistant", "b", "a"), ("user", "c", "gone"), ("user", "d", "d")]

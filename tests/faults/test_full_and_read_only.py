@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import apsw
@@ -18,7 +18,7 @@ from firsthand.event import Draft, Kind
 from firsthand.log.results import Appended
 from firsthand.log.sqlite import schema
 from firsthand.log.sqlite.schema import DATABASE_FILE
-from stores import assert_whole, open_log
+from stores import assert_whole, open_log, quick_folder
 
 HERE = Path(__file__).parent
 
@@ -138,17 +138,24 @@ def as_another_user(action: Callable[[], object]) -> str:
     return said
 
 
+@pytest.fixture
+def reachable() -> Iterator[Path]:
+    """A folder that another user can come to, as those of pytest are not."""
+    with quick_folder() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
 @pytest.mark.parametrize("closed", [True, False])
-def test_a_read_only_folder(tmp_path, closed):
+def test_a_read_only_folder(reachable, closed):
     """A store in a folder that cannot be written opens for reading, and every write is `StoreReadOnly`."""
-    root = tmp_path / "store"
+    root = reachable / "store"
     log = open_log(root)
     append(log, b"to be read")
     assert_whole(log)
     if closed:
         log.close()
     before = fingerprint(root)
-    tmp_path.chmod(0o755)
     for path in [root, *root.rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
 

@@ -215,13 +215,6 @@ def test_limits_of_one_append(make_log):
     assert log.reader.head("default")[0] == 0
 
 
-def test_moments_that_cannot_be_packed_never_reach_the_log():
-    """A moment is made of whole numbers, so none can break a commit in which others wait."""
-    for wrong in ((1.5, 0), (0, 1.5), (True, 0), ("1", 0)):
-        with pytest.raises(ValueError, match="whole numbers"):
-            Moment(*wrong)
-
-
 def test_namespaces_never_see_each_other(log):
     """Events, sessions, ids and pointers of one namespace do not exist for another, the same id may be in both."""
     append(log, draft(b"of a", id=f"{ID}A"), namespace="a")
