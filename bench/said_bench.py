@@ -36,7 +36,10 @@ PAIRS = Path(__file__).parent / "quality" / "statement_pairs.json"
 EVENTS, SAID, ECHOES, SEED = 7_000, 5, 3, 9
 REPLIES = ("Understood, I'll do it that way.", "Done. Anything else?", "Changed, and the checks pass.", "Okay, noted.")
 AGAIN = ("{}", "I asked this before: {}", "Once more, {}")
-LOOKED_AT = "Looked at while tuning: the development halves only; the held-back halves were opened once."
+LOOKED_AT = (
+    "Looked at while tuning: the development halves only. The held-back halves were opened twice, the second time for "
+    "BM25 over the words of our index; nothing was chosen after either."
+)
 
 
 def main() -> int:

@@ -12,9 +12,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
 from compaction import generated, real
 from compaction.ours import Ours
-from compaction.plain import Chunks
 from compaction.strings import stands
 from compaction.values import Ask, Question, Step, agent, count, text_of, tool, user
+from needles_bench import Passages
 
 DECISIONS = Path(__file__).parents[1] / "docs" / "decisions"
 WINDOW_TOKENS, EARLY_TOKENS, COMPACTIONS_MIN, ANSWER_TOKENS = 2_500, 10_000, 10, 2_000
@@ -34,7 +34,7 @@ def decisions() -> list[Step]:
 
 
 @pytest.fixture(scope="module", params=["generated", "decisions"])
-def lived(request) -> tuple[list[Question], Ours, Chunks]:
+def lived(request) -> tuple[list[Question], Ours, Passages]:
     """Give the questions on a session, the window that it went through, and BM25 over all that was said in it."""
     if request.param == "generated":
         trace = generated.trace(0, generated.SMALL, [], seed=7)
@@ -42,15 +42,12 @@ def lived(request) -> tuple[list[Question], Ours, Chunks]:
     else:
         steps = decisions()
         questions = real.asked(steps, EARLY_TOKENS, random.Random(1))[1]
-    window, passages = Ours(WINDOW_TOKENS), Chunks()
+    window = Ours(WINDOW_TOKENS)
     for step in steps:
         window.feed(step)
-        for message in step:
-            passages.add(text_of(message))
-    yield questions, window, passages
+    yield questions, window, Passages([text_of(message) for step in steps for message in step])
     assert window.memory.verify().ok
     window.close()
-    passages.close()
 
 
 def test_every_needle_is_found_by_its_words(lived):
@@ -67,7 +64,7 @@ def test_as_many_needles_are_found_as_by_passages(lived, ask):
     questions, window, passages = lived
     asked = [question for question in questions if question.ask is ask]
     tokens = [count(window.recall(each.text, ANSWER_TOKENS, exactly=True).text) for each in asked]
-    texts = [passages.search(each.text, most).text for each, most in zip(asked, tokens, strict=True)]
+    texts = [passages.answer(each.text, most) for each, most in zip(asked, tokens, strict=True)]
     by_passages = sum(stands(each.answer, text) for each, text in zip(asked, texts, strict=True))
     assert sum(is_found(window, question) for question in asked) >= by_passages > 0
 

@@ -233,6 +233,18 @@ def test_bm25_is_the_textbook_formula():
     assert words.scores(["cat"]) == pytest.approx([idf * 2 * 2.2 / (2 + 1.2 * (0.25 + 0.75 * 2 / 3)), 0])
 
 
+@pytest.mark.parametrize(("asked", "numbers"), [
+    ("datavar", [0]), ("reading of files", [1]), ("what has b_c.py", [2]), ("the", []), ("关于支付", [4]),
+])  # fmt: skip
+def test_the_words_of_bm25_are_those_of_our_index(asked, numbers):
+    """Names are found by their parts, files by the end of a path, text without spaces by signs; stop words by none."""
+    cut = bm25.stems()
+    texts = ("calls summarize_datavar", "class ReadFile", "open src/a/b_c.py", "a b c of the py", "我们把支付服务迁移")
+    scores = bm25.BM25([cut(text) for text in texts]).scores(cut(asked))
+    assert scores.argsort()[::-1][: len(numbers)].tolist() == numbers
+    assert scores.any() == bool(numbers)
+
+
 def test_the_strong_baseline_knows_neighbours_speakers_and_dates():
     """A message without the words is found beside one that has them; a named speaker and a date count."""
     events = [
@@ -244,28 +256,6 @@ def test_the_strong_baseline_knows_neighbours_speakers_and_dates():
     assert scores[1] > 0
     assert strong.scores("what did ann say of harbour")[0] > strong.scores("what did ann say of harbour")[2]
     assert strong.scores("May")[3] > 0
-
-
-def test_a_baseline_finds_an_identifier_by_its_parts():
-    """Parts of a word that has some count beside the whole one; a plain word counts once."""
-    terms = bm25.parted(lambda text: text.lower().split())
-    assert terms("the queue_message of HTTPServer2") == [
-        "the", "queue_message", "of", "httpserver2", "queue", "message", "http", "server", "2"
-    ]  # fmt: skip
-
-
-def test_what_both_halves_are_of_is_counted(tmp_path):
-    """A held-back question on a repository that the development half has is counted; one of another is not."""
-    folder = tmp_path / "swe-agent"
-    folder.mkdir()
-    names = [f"django__django-{number}" for number in range(9)]
-    names.append(next(name for at in range(99) if coding.is_held_back(name := f"lone__lone-{at}", [*names, name])))
-    for name in names:
-        (folder / f"{name}.traj").write_text(json.dumps({"history": [], "trajectory": []}))
-    held_back = [name for name in names if coding.is_held_back(name, names)]
-    assert coding.shared(tmp_path, "swe", [{"set": "swe", "session": name} for name in names]) == (
-        len(held_back), len(held_back) - 1
-    )  # fmt: skip
 
 
 def test_every_baseline_ranks_every_question():

@@ -20,27 +20,22 @@ PIECE_CHARACTERS, PIECES_MAX = 1_000, 32
 Embed = Callable[[Sequence[str]], Matrix]
 
 WORDS, STRONG = "BM25, stop words", "BM25 with dates, neighbours, speakers"
-PARTS, STRONG_PARTS = "BM25, parts of identifiers", "BM25 with dates, neighbours, speakers, parts"
-LEXICAL = (WORDS, STRONG, PARTS, STRONG_PARTS)
 DENSE, SUM, SUM_WORDS, FUSED = (
     "all-MiniLM alone", "score sum of strong BM25 and all-MiniLM", "score sum of BM25 and all-MiniLM",
     "RRF of BM25 and all-MiniLM (k = 60)",
 )  # fmt: skip
-NAMES = (*LEXICAL, DENSE, SUM, SUM_WORDS, FUSED)
+NAMES = (WORDS, STRONG, DENSE, SUM, SUM_WORDS, FUSED)
 
 
 def rank(
     events: Sequence[Event], questions: Sequence[Question], terms: Stems, embed: Embed | None
 ) -> dict[str, list[Ranked]]:
     """Rank the events of a store for each question, by method; without an embedder by words only."""
-    lexical: list[Callable[[str], Scores]] = []
-    for split in (terms, bm25.parted(terms)):
-        words = BM25([split(event.plain) for event in events])
-        lexical += [lambda text, words=words, split=split: words.scores(split(text)), Strong(events, split).scores]
+    words, strong = BM25([terms(event.plain) for event in events]), Strong(events, terms)
     cosines = _cosines(events, [question.text for question in questions], embed) if embed else None
     out: dict[str, list[Ranked]] = {}
     for number, question in enumerate(questions):
-        scores = {name: score(question.text) for name, score in zip(LEXICAL, lexical, strict=True)}
+        scores = {WORDS: words.scores(terms(question.text)), STRONG: strong.scores(question.text)}
         if cosines is not None:
             near = cosines[number]
             scores[DENSE] = near
@@ -48,7 +43,7 @@ def rank(
             scores[SUM_WORDS] = scaled(scores[WORDS]) + scaled(near)
             scores[FUSED] = fuse([order(scores[WORDS], above=0.0), order(near)], len(events))
         for name, row in scores.items():
-            best = order(row, above=0.0 if name in LEXICAL else -np.inf)[: 10 * HITS]
+            best = order(row, above=0.0 if name in (WORDS, STRONG) else -np.inf)[: 10 * HITS]
             top = float(row[best[0]]) if len(best) else 0.0
             out.setdefault(name, []).append(Ranked(tuple(map(int, best)), top))
     return out

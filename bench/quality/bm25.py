@@ -1,4 +1,4 @@
-"""BM25 as the textbook has it, over Snowball stems without stop words; and the strong simple baseline.
+"""BM25 as the textbook has it, over words cut as our index cuts them; and the strong simple baseline.
 
 ``sum over query terms of idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean length))`` with
 ``idf = ln(1 + (N - df + 0.5) / (df + 0.5))``, k1 = 1.2, b = 0.75 (Robertson and Zaragoza, 2009).
@@ -14,43 +14,37 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache
 
+import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from firsthand.index import tokenizer, words
 from firsthand.recall.stop_words import STOP_WORDS
 
 from .values import Event
 
 K1, B = 1.2, 0.75
 LONG_B = 0.95  # of the strong one: long events of coding sessions and BEAM ask for it
-_WORD, _PART = re.compile(r"\w+"), re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_WORD = re.compile(r"[^\W_]+")
 Scores = NDArray[np.float64]
 Stems = Callable[[str], list[str]]
 
 
 @cache
 def stems() -> Stems:
-    """Give the function from a text to its stems: lower case, words that are no stop words, Snowball's stemmer."""
-    import Stemmer
+    """Give the function from a text to what our index has of it, without stop words.
 
-    stemmer = Stemmer.Stemmer("english")
+    Stems of words and of the parts of names such as ``read_file`` and ``readFile``, and exact strings whole.
+    """
+    cut = tokenizer.stems(apsw.Connection(":memory:"))
 
     @cache
     def terms(text: str) -> list[str]:
-        words = [word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS]
-        return list(map(sys.intern, stemmer.stemWords(words)))
+        of_text = words.of_text(text)
+        kept = " ".join(word for word in _WORD.findall(of_text.text) if word.lower() not in STOP_WORDS)
+        return [*map(sys.intern, cut(kept)), *of_text.exact]
 
     return terms
-
-
-def parted(terms: Stems) -> Stems:
-    """Let the parts of identifiers count beside the whole ones, as `queue` and `message` of `queue_message`."""
-
-    def wholes_and_parts(text: str) -> list[str]:
-        parts = (found for word in _WORD.findall(text) if len(found := _PART.findall(word)) > 1)
-        return terms(" ".join((text, *(part for found in parts for part in found))))
-
-    return wholes_and_parts
 
 
 class BM25:

@@ -9,7 +9,7 @@ from test_pages import Seen
 
 from firsthand import Kind, Memory
 from firsthand.event import Draft, Trust
-from firsthand_evals.own_store import Replay, extract, is_name, runs_of, strings_of, words_of
+from firsthand_evals.own_store import Replay, extract, is_name, runs_of, strings_of
 
 KEY = "sk-live-4f9aQ2mXv7Lr8Wd1Zp6Tn3Bk5Hs0Yc2Ej9Gu4Ri7Vo1Ax"
 QUESTION = "which port does the billing queue listen on, and where is its retry limit set?"
@@ -81,6 +81,23 @@ def test_use_is_counted_by_what_the_window_did_not_have(store):
     assert [surface for surface, _ in findings.volunteered] == ["UserPromptSubmit"] * 2
 
 
+def test_a_store_in_a_script_without_spaces_is_replayed_alike(tmp_path):
+    """Messages of signs are asked, BM25 finds their passages, and a sentence that is said again later is use."""
+    fact = "发票打印机必须总是在午夜之前重新启动因为它的队列从来不会自己清空"
+    with Memory(tmp_path / "signs", embedder="none") as memory:
+        past(memory, "told", ("user_message", "你好"), ("user_message", fact), ("agent_message", "read_file"))
+        past(memory, "asks", ("user_message", "发票打印机必须在什么时候重新启动"), ("agent_message", fact))
+        past(memory, "asks", ("user_message", "好"))
+        replay = Replay(memory)
+        findings = replay.findings()
+    assert findings.messages == 2, "the first of all and one of a single sign are not asked"
+    (asked,) = (moment for moment in findings.moments if moment.session == "asks")
+    for passages in (asked.ours, asked.words):
+        assert (fact, True) in [(passage.text, passage.used) for passage in passages]
+    assert [text for _, text in replay.words.best("which file", 50, lambda _: True)] == ["read_file"], "by its parts"
+    assert "8443" in strings_of("端口8443的")
+
+
 def test_nothing_is_brought_from_what_had_not_happened(store):
     """Each passage of ours and of the baseline stands before its message."""
     with Memory(store, read_only=True, create=False, embedder="none") as memory:
@@ -145,4 +162,3 @@ def test_marks_and_lines_are_found_by_form_alone():
                                                             "two three four five six seven"}  # fmt: skip
     assert extract((), 100) == ""
     assert runs_of("我们把支付服务, 迁移到了北方") == {"我们把支付服务迁移到了北", "们把支付服务迁移到了北方"}
-    assert words_of("我们把 the queue") == ["queue", "我们", "们把"]

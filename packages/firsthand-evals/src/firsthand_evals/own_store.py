@@ -15,7 +15,10 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from math import log
+
+import apsw
 
 from firsthand import Band, Event, Kind, Memory, Moment, Outcome, PullLimits, Query, Scope
 from firsthand.agents.reminders import HELD_MIN, LIKELIHOOD_MIN, TOKENS_MAX
@@ -24,8 +27,9 @@ from firsthand.context.tools import ANSWER_TOKENS_MIN, Pull
 from firsthand.event import texts
 from firsthand.formats.tool_definitions import EXPAND, Call
 from firsthand.hosts.requests import is_asked
-from firsthand.index.words import exact_strings, spaceless_pairs, without_spaceless
-from firsthand.recall.stop_words import STOP_WORDS
+from firsthand.index.tokenizer import stems
+from firsthand.index.words import exact_strings, of_text, spaceless_pairs, without_spaceless
+from firsthand.recall.query import Question, ask
 from firsthand.tokens import estimate
 from firsthand.unasked.secrets import mask
 from firsthand.unasked.volunteer import Piece
@@ -92,7 +96,7 @@ def _leaves(data: object) -> Iterator[str]:
 
 def strings_of(text: str) -> frozenset[str]:
     """Give the exact strings of a text (identifiers, files, versions), and its numbers of three digits and more."""
-    return frozenset((*exact_strings(text), *_NUMBER.findall(text)))
+    return frozenset((*exact_strings(text), *_NUMBER.findall(without_spaceless(text))))
 
 
 def is_name(string: str) -> bool:
@@ -172,7 +176,7 @@ class Findings:
 
 
 class Words:
-    """BM25 over passages of events, with stop words left out: the baseline."""
+    """BM25 over passages of events, cut into words as the index and recall cut them: the baseline."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self.passages = [
@@ -182,7 +186,8 @@ class Words:
         self._postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
         self._sizes = [0] * len(self.passages)
         for number, (_, text) in enumerate(self.passages):
-            counts = Counter(words_of(text))
+            words = of_text(text)
+            counts = Counter((*_stems()(words.text), *words.exact))
             self._sizes[number] = sum(counts.values())
             for word, count in counts.items():
                 self._postings[word].append((number, count))
@@ -191,7 +196,8 @@ class Words:
     def best(self, text: str, tokens: int, may: Callable[[Entry], bool]) -> list[tuple[Entry, str]]:
         """Give the passages that answer best, of entries that may be shown, within so many tokens."""
         scores: dict[int, float] = defaultdict(float)
-        for word in set(words_of(text)):
+        question = question_of(text)
+        for word in {term.key for term in (*question.words, *question.parts, *question.strings)}:
             postings = self._postings.get(word, ())
             weight = log(1 + (len(self.passages) - len(postings) + 0.5) / (len(postings) + 0.5))
             for number, count in postings:
@@ -208,10 +214,14 @@ class Words:
         return chosen
 
 
-def words_of(text: str) -> list[str]:
-    """Give the words of a text that are no stop words; of writing without spaces the pairs of signs, as recall does."""
-    words = [word for word in _WORD.findall(without_spaceless(text.casefold())) if word not in STOP_WORDS]
-    return [*words, *spaceless_pairs(text)]
+@cache
+def _stems() -> Callable[[str], list[str]]:
+    return stems(apsw.Connection(":memory:"))
+
+
+def question_of(text: str) -> Question:
+    """Give the terms that recall asks the index for: no stop words."""
+    return ask(text, _stems())
 
 
 class Replay:
@@ -238,7 +248,7 @@ class Replay:
         asked = [
             entry for own in self.sessions.values() for entry in own
             if entry.kind is Kind.USER_MESSAGE and entry.position > first and is_asked(entry.text)
-            and len(words_of(entry.text)) > 1
+            and len(question_of(entry.text).words) > 1
         ]  # fmt: skip
         chosen = sorted(self.chance.sample(asked, min(self.limit, len(asked))), key=lambda entry: entry.position)
         moments = []
@@ -364,8 +374,9 @@ def extract(entries: Sequence[Entry], tokens: int) -> str:
     for start in range(0, len(entries), step):
         new = [line for entry in entries[start : start + step] for line in entry.text.splitlines() if len(line) > 20]
         lines = dict.fromkeys(line[:PASSAGE_CHARACTERS] for line in (*summary, *new))
-        counts = Counter(word for line in lines for word in set(words_of(line)))
-        scores = {line: sum(counts[word] for word in words) / len(words) for line in lines if (words := words_of(line))}
+        words = {line: {term.key for term in question_of(line).words} for line in lines}
+        counts = Counter(word for own in words.values() for word in own)
+        scores = {line: sum(counts[word] for word in own) / len(own) for line, own in words.items() if own}
         summary, left = [], tokens
         for line in sorted(scores, key=lambda line: -scores[line]):
             if (cost := estimate(line)) <= left:
