@@ -328,3 +328,11 @@ def test_pages_of_large_payloads_join(space):
     pages = [positions(ask(space, "crow heron", hits_max=6, skip=skip, deadline_ms=20_000)) for skip in range(0, 24, 6)]
     assert [position for page in pages for position in page] == whole
     assert len(set(whole)) == 24
+
+
+def test_a_string_alone_is_found_inside_of_a_longer_one(space):
+    """Where nothing but an exact string is asked, the event that holds it is first, however many hold its words."""
+    put(space, *(f"the model {number} that was made for it: get it, model the model" for number in range(40)))
+    (position,) = put(space, "return ContentType.objects.get_for_model(self.owner, for_concrete=False), of some length")
+    put(space, *(f"get a model of your own for part {number}" for number in range(40)))
+    assert positions(ask(space, "get_for_model"))[0] == position

@@ -46,7 +46,7 @@ class Question:
         words: the terms that find something by themselves.
         parts: of words in camel case.
         strings: exact strings, by the token that the index has of each.
-        light: stop words, which only count where nothing else is asked.
+        light: stop words, which only count where nothing else is asked; none where an exact string alone is asked.
         cut: how many distinct words were left aside because there were too many.
     """
 
@@ -70,8 +70,10 @@ def ask(text: str, stems: Stems) -> Question:
     leads: dict[str, str] = {}
     light: dict[str, str] = {}
     parts: dict[str, str] = {}
+    strings = words.exact_strings(text)[:STRINGS_MAX]
+    alone = strings == [text.strip()]
     for word in dict.fromkeys(spelled):
-        into = light if word.lower() in STOP_WORDS else leads
+        into = light if word.lower() in STOP_WORDS and not alone else leads
         for stem in stems(word):
             into.setdefault(stem, word)
         for part in _HUMPS.sub(" ", word).split() if not word.islower() and not word.isupper() else ():
@@ -82,7 +84,6 @@ def ask(text: str, stems: Stems) -> Question:
     for day, iso in words.dates(plain):
         leads.setdefault(words.token(iso), day)
     chosen = sorted(leads, key=lambda key: (-len(leads[key]), key))[:LEADING_MAX] if len(leads) > LEADING_MAX else leads
-    strings = words.exact_strings(text)[:STRINGS_MAX]
     return Question(
         text,
         tuple(Term(key, leads[key]) for key in chosen),

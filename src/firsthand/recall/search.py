@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from firsthand.answer import Answer, Band, Hit, Outcome, Query, Scope, When, moment_of
 from firsthand.errors import FirsthandError, ModelError
 from firsthand.event import Event, Kind, to_bytes
+from firsthand.index.words import exact_strings
 from firsthand.space import Space
 from firsthand.value import replace, value
 
@@ -153,7 +154,8 @@ class _Recall:
         # 2) the order of all places
         whole = query.text.strip()
         asked = Asked(
-            ranking.words, self._stems, quotations(query.text), whole if " " in whole else "",
+            ranking.words, self._stems, quotations(whole) or _string_alone(whole, ranking),
+            whole if " " in whole else "",
             complete=not ranking.bounded and len(attempts) == 1,
         )  # fmt: skip
         known = {event.position for event in ranking.ranked}
@@ -441,3 +443,10 @@ def _called(function: Rewrite, text: str) -> list[str]:
     if isinstance(result, str) or not isinstance(result, Sequence) or not all(isinstance(text, str) for text in result):
         raise ModelError(f"the function given as rewrite gives a list of texts; got {str(result)[:80]!r}")
     return list(result)
+
+
+def _string_alone(question: str, ranking: Ranking) -> Sequence[str]:
+    """Give the exact string that a question consists of where no event has it as a string of its own."""
+    if any("exact" in place.names and place.parts["exact"] > 0 for place in ranking.ranked[:1]):
+        return ()
+    return exact_strings(question) if len(question.split()) == 1 else ()
