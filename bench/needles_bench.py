@@ -62,7 +62,7 @@ def main() -> int:
     parser.add_argument("--half", choices=("first", "second"), help="only sessions looked at while tuning, or none")
     parser.add_argument("--sets", nargs="*", default=("generated", *real.SETS), help="only these")
     parser.add_argument("--minilm", type=Path, help="ask with vectors of all-MiniLM-L6-v2, too; they are kept here")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent, help="folder for NEEDLES.md")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent, help="folder for the page")
     chosen = parser.parse_args()
     counts: Counter[tuple[Row, str]] = Counter()
     embedder = Kept(MiniLM(), chosen.minilm) if chosen.minilm else "none"
@@ -78,13 +78,14 @@ def main() -> int:
     lines = [
         "# Needles after 5, 20 and 50 compactions", "", *(missed or ["Every promise is kept."]), "",
         f"Looked at while tuning: {', '.join(FIRST_HALF)}, and generated sessions of odd numbers.", "",
+        "None of them is here." if chosen.half == "second" else "Others alone: NEEDLES-second.md.", "",
         f"`{command}`, {datetime.now(UTC).date()}, {describe(chosen.out)}.", "",
         f"An answer has at most {ANSWER_TOKENS:,} tokens, and BM25 as many as ours. n: asked on what was said by then.",
         "", about_langchain(),
         *(line for number in COMPACTIONS for line in table(number, counts)), "",
     ]  # fmt: skip
     chosen.out.mkdir(parents=True, exist_ok=True)
-    (chosen.out / "NEEDLES.md").write_text("\n".join(lines), encoding="utf-8")
+    (chosen.out / f"NEEDLES{'-second' * (chosen.half == 'second')}.md").write_text("\n".join(lines), encoding="utf-8")
     print("\n".join(lines))
     return 1 if missed else 0
 
