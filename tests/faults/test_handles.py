@@ -169,6 +169,8 @@ def test_two_handles_in_one_process(make_log):
     assert contents(second) == [b"1", b"2", b"3"]
 
 
+# Python ends an interrupt that comes while something is finalised there, and says so.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_interrupt_in_a_commit_leaves_all_or_nothing(tmp_path):
     """KeyboardInterrupt at any moment of an append leaves the event whole or absent, and the handle usable."""
     log = open_log(tmp_path / "store")
