@@ -48,6 +48,10 @@ class Model(BaseLLM):
     def supports_function_calling(self):
         return True
 
+    def get_context_window_size(self):
+        """Say 128,000: of a small model CrewAI shows the first ten lines of a tool's long result."""
+        return 128_000
+
 
 def scripted(*replies):
     """Give a model that says texts, or calls tools (name, arguments), in order."""
